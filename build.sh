@@ -36,7 +36,8 @@ job() { # NAME COMMAND
     printf '%s\n' "$1" > "$j.name"
     printf '%s\n' "$2" > "$j.sh"
 }
-jobs_run() { # SECTION: adds to passed, failed, skipped
+jobs_run() { # adds to passed, failed, skipped
+    [ $njobs -gt 0 ] || return 0
     t0=$(date +%s)
     ls "$B"/jobs/*.sh 2>/dev/null | xargs -P "$JOBS" -n 1 sh -c '
         j=${1%.sh}
@@ -289,6 +290,41 @@ header_together() { # COMPILER STD: all headers in one unit, in both orders
     compile $comp $2 "$d/forward.c" "$d/forward.o" -fsyntax-only &&
         compile $comp $2 "$d/back.c" "$d/back.o" -fsyntax-only
 }
+SEAMS="range parallel_for realloc linear_ccd material"
+header_seams() { # COMPILER STD: the types of every seam are one type (tests/seams.h)
+    d=$B/headers/seams/$1-$2; mkdir -p "$d"
+    comp=$1; case $2 in c++*) comp=$(cxx_of "$1") ;; esac
+    {
+        echo '#include "../tests/seams.h"'
+        for h in $HEADERS; do echo "#include \"$(basename "$h")\""; done
+        echo 'int seams(void);'
+        echo 'int seams(void)'
+        echo '{'
+        echo '    int n = 0;'
+        for k in $SEAMS; do
+            echo "    other_$k o_$k = 0;"
+            echo "    seam_$k s_$k = o_$k;"
+            for h in $HEADERS; do
+                x=gap_$(short "$h")_$k
+                grep -q "^typedef .*(\*$x)(" "$h" || continue
+                echo "    $x ${x}_ = s_$k;"
+            done
+        done
+        for k in $SEAMS; do
+            echo "    o_$k = s_$k;"
+            echo "    n += o_$k != s_$k;"
+            for h in $HEADERS; do
+                x=gap_$(short "$h")_$k
+                grep -q "^typedef .*(\*$x)(" "$h" || continue
+                echo "    s_$k = ${x}_;"
+                echo "    n += s_$k != ${x}_;"
+            done
+        done
+        echo '    return n;'
+        echo '}'
+    } > "$d/seams.c"
+    INC="$INC -I$B"; compile $comp $2 "$d/seams.c" "$d/seams.o" -fsyntax-only
+}
 header_m32() { # HEADER
     d=$B/headers/$(short "$1")/m32; mkdir -p "$d"; header_units "$1" "$d"
     compile gcc c99 "$d/impl.c" "$d/impl.o" -m32 -msse2 -mfpmath=sse -fsyntax-only
@@ -313,6 +349,7 @@ headers_jobs() { # all | HEADER... | nothing
                 job "header $h $c $s" "exec '$ROOT/build.sh' _call header_one $h $c $s"
             done
             job "headers together $c $s" "exec '$ROOT/build.sh' _call header_together $c $s"
+            job "seams $c $s" "exec '$ROOT/build.sh' _call header_seams $c $s"
         done
     done
     [ $more = 0 ] || for h in $list; do
