@@ -1,4 +1,4 @@
-/* gap_sparse.h - v0.1.0 - sparse symmetric block matrix assembled from local blocks - MIT-0, see end
+/* gap_sparse.h - v0.1.0 - sparse symmetric matrix assembled from local blocks - MIT-0, see end
    Stencils of any length give the pattern, local Hessians are added by ranges. Copy this one file.
 QUICK START
    #define GAP_SPARSE_IMPLEMENTATION      // in exactly one .c or .cpp file
@@ -34,7 +34,7 @@ OPTIONS (define before the implementation)
 EDGE CASES
    node -1 in a stencil: unused place, skipped.  below -1 or >= n: EINDEX, A.bad = the stencil.
    one node twice in a stencil: its blocks meet on the diagonal.  node without stencil: zero block.
-   adding a pair that is not in the pattern: EINPUT, A.bad = the first such stencil, values unusable.
+   adding a pair outside the pattern: EINPUT, A.bad = the first such stencil, values unusable.
    fixed component whose diagonal is 0: gets 1 (negative: its magnitude), so a solver goes through.
    more than 2^31 - 1 blocks or byte counts beyond size_t: ESIZE.
 METHOD
@@ -157,8 +157,8 @@ GAP_SPARSE_API void gap_sparse_shift(gap_sparse *A, double c);
    rhs    n*b values, set to zero there; may be NULL */
 GAP_SPARSE_API void gap_sparse_fix(gap_sparse *A, const unsigned char *fixed, double *rhs);
 
-/* y = A x, n*b values each, x and y apart. The first call after a pattern change makes lists of the
-   columns; on ENOMEM y is zero. */
+/* y = A x, n*b values each, x and y apart. The first call after a pattern change makes lists of
+   the columns; on ENOMEM y is zero. */
 GAP_SPARSE_API int gap_sparse_multiply(gap_sparse *A, const double *x, double *y);
 
 /* Diagonal entries, n*b values: for a diagonal preconditioner. */
