@@ -149,7 +149,7 @@ GAP_SPARSE_API int gap_sparse_add_vector(gap_sparse *A, int count, int k, const 
 /* Add scale * m[i] to the b diagonal entries of node i, n values: a lumped mass. */
 GAP_SPARSE_API void gap_sparse_add_mass(gap_sparse *A, double scale, const double *m);
 
-/* Add c times the mean magnitude of the diagonal to all diagonal entries: moves every eigenvalue. */
+/* Add c times the mean magnitude of the diagonal to the whole diagonal: moves all eigenvalues. */
 GAP_SPARSE_API void gap_sparse_shift(gap_sparse *A, double c);
 
 /* Prescribe components: zero their rows and columns, keep their diagonal.
