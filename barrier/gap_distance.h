@@ -429,7 +429,7 @@ static inline double gap_distance__closest(int kind, const double *const x[4], d
 }
 
 /* What the Hessian needs besides w and r, for kind ve, vf or ee: dw[j], the dual basis c[j], g =
-   entries 11, 12, 22 of G^-1; returns the number of parameters. n comes from gap_distance__closest. */
+   entries 11, 12, 22 of G^-1; returns the number of parameters. n: of gap_distance__closest. */
 static inline int gap_distance__duals(int kind, const double *const x[4], const double n[3],
     double dw[2][4], double c[2][3], double g[3])
 {

@@ -45,17 +45,15 @@ static quad q_min(quad a, quad b)
     return a < b ? a : b;
 }
 
-/* |t - x u - y v|^2 minimised over x, y by the normal equations; -1 if outside [lo..] */
+/* min over x, y of |t - x u - y v|^2; -1 if u and v are parallel */
 static quad q_plane(const quad *t, const quad *u, const quad *v, quad *x, quad *y)
 {
-    quad uu = q_dot(u, u), uv = q_dot(u, v), vv = q_dot(v, v), n[3], r;
-    quad c[3], m;
+    quad n[3], c[3], m, r;
     n[0] = u[1] * v[2] - u[2] * v[1];
     n[1] = u[2] * v[0] - u[0] * v[2];
     n[2] = u[0] * v[1] - u[1] * v[0];
     m = q_dot(n, n);
-    if (!(m > (quad)1e-60 * uu * vv)) return -1;
-    (void)uv;
+    if (!(m > (quad)1e-60 * q_dot(u, u) * q_dot(v, v))) return -1;
     c[0] = t[1] * v[2] - t[2] * v[1];
     c[1] = t[2] * v[0] - t[0] * v[2];
     c[2] = t[0] * v[1] - t[1] * v[0];
@@ -72,7 +70,8 @@ static quad q_ee(const double *p)
 {
     const double *a0 = p, *a1 = p + 3, *b0 = p + 6, *b1 = p + 9;
     quad best, t[3], u[3], v[3], x, y, in;
-    best = q_min(q_min(q_ve(a0, b0, b1), q_ve(a1, b0, b1)), q_min(q_ve(b0, a0, a1), q_ve(b1, a0, a1)));
+    best = q_min(q_ve(a0, b0, b1), q_ve(a1, b0, b1));
+    best = q_min(best, q_min(q_ve(b0, a0, a1), q_ve(b1, a0, a1)));
     q_sub(b0, a0, t); /* b0 - a0 = x (a1 - a0) - y (b1 - b0) */
     q_sub(a1, a0, u);
     q_sub(b0, b1, v);
@@ -151,7 +150,7 @@ static void near_parallel(double sine, double gap, double *p)
 
 static MunitResult test_near_parallel(const MunitParameter params[], void *data)
 {
-    int e, i, k, count = util_count(3000, 100000);
+    int e, i, k, scale, count = util_count(3000, 100000);
     double over_all = 0, under_all = 0;
     (void)params; (void)data;
     if (!HAVE_QUAD) return MUNIT_SKIP;
@@ -160,10 +159,8 @@ static MunitResult test_near_parallel(const MunitParameter params[], void *data)
         for (i = 0; i < count; ++i) {
             double p[12], gap = pow(10.0, util_uniform(-9, 0)), err;
             near_parallel(sine, gap, p);
-            for (k = munit_rand_int_range(-60, 60); k < 0; ++k) {
-                int c;
-                for (c = 0; c < 12; ++c) p[c] *= 0.5;
-            }
+            scale = munit_rand_int_range(-60, 60);
+            for (k = 0; k < 12; ++k) p[k] = ldexp(p[k], scale);
             err = ratio_error(value(3, p), q_ee(p));
             over = fmax(over, err);
             under = fmax(under, -err);
@@ -239,7 +236,8 @@ static MunitResult test_types(const MunitParameter params[], void *data)
             ++seen[kind][type];
             if (exact > (quad)1e-24) {
                 if (!(fabs(ratio_error(d2, exact)) <= 1e-9))
-                    munit_errorf("kind %d type %d: %.17g, exact %.17g", kind, type, d2, (double)exact);
+                    munit_errorf("kind %d type %d: %.17g, exact %.17g", kind, type, d2,
+                        (double)exact);
             } else munit_assert_double(d2, <=, 1e-24);
             munit_assert_double(d2, ==, value(kind, p));
             for (k = 0; k < 4; ++k) {
@@ -331,7 +329,8 @@ static MunitResult test_derivatives(const MunitParameter params[], void *data)
         if (c.kind != 4) { /* gradient = 2 w_i r; rows sum to zero */
             for (k = 0; k < c.dim; ++k)
                 for (r[k] = 0, j = 0; j < n / c.dim; ++j) r[k] += w[j] * p[j * c.dim + k];
-            for (j = 0; j < n; ++j) munit_assert_double(fabs(g[j] - 2 * w[j / c.dim] * r[j % c.dim]), <=, 1e-13 * 20);
+            for (j = 0; j < n; ++j)
+                munit_assert_double(fabs(g[j] - 2 * w[j / c.dim] * r[j % c.dim]), <=, 2e-12);
             for (j = 0; j < n; ++j) {
                 double size = 0;
                 for (sum = 0, k = j % c.dim; k < n; k += c.dim) {
@@ -495,7 +494,7 @@ static MunitTest tests[] = {
     {"/scaling", test_scaling, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/edge/degenerate", test_degenerate, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/edge/nan", test_nan, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
-    {"/edge/parallel_edges_reported_far", test_reported_far, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {"/edge/parallel_reported_far", test_reported_far, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {NULL, NULL, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL}};
 
 static const MunitSuite suite = {"/distance", tests, NULL, 1, MUNIT_SUITE_OPTION_NONE};
