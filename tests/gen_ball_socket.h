@@ -1,5 +1,5 @@
 /* gen_ball_socket.h - the scene "ball in socket": two bumpy geodesic spheres, one inside the other
-   Body 0 (the ball) touches body 1 (the socket) in a cap around its south pole; no vertices line up.
+   Body 0 (the ball) touches body 1 (the socket) in a cap around its south pole; no vertices meet.
    n is the frequency of subdivision: 2 (10 n^2 + 2) vertices, 60 n^2 edges, 40 n^2 triangles.
    Memory by malloc, freed by gen_ball_socket_free. */
 #ifndef GEN_BALL_SOCKET_H
