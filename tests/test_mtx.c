@@ -49,7 +49,8 @@ static void assert_same(const mtx_matrix *A, const mtx_matrix *B)
     munit_assert_int(A->b, ==, B->b);
     munit_assert_memory_equal((size_t)(A->n + 1) * sizeof(int), A->ptr, B->ptr);
     munit_assert_memory_equal((size_t)A->ptr[A->n] * sizeof(int), A->col, B->col);
-    munit_assert_memory_equal((size_t)(A->ptr[A->n] * A->b * A->b) * sizeof(double), A->val, B->val);
+    munit_assert_memory_equal((size_t)(A->ptr[A->n] * A->b * A->b) * sizeof(double), A->val,
+        B->val);
 }
 
 static double at(const mtx_matrix *A, int r, int c)
