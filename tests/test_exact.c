@@ -1,7 +1,7 @@
 /* Tests of gap_exact.h. Two oracles that share nothing with it:
    - signs of determinants: the 24 (6) monomials of the expanded determinant in the coordinates
      themselves, added up in a fixed-point accumulator that spans the whole range of double;
-   - meeting simplices: is 0 in the convex hull of all differences p_i - q_j, in 256-bit integers, by
+   - meeting simplices: is 0 in the hull of all differences p_i - q_j, in 256-bit integers, by
      Caratheodory's theorem; in its interior, by enumerating supporting planes? Then they cross. */
 #define GAP_EXACT_IMPLEMENTATION
 #include "gap_exact.h"
