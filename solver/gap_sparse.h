@@ -39,12 +39,12 @@ EDGE CASES
    more than 2^31 - 1 blocks or byte counts beyond size_t: ESIZE.
 METHOD
    The matrix is the lower triangle by block rows: ptr[n+1], col, blocks b*b row by row, columns
-   ascending, diagonal last. A build lists the stencils of each node, collects for each column the
-   unlike larger nodes with a stamp, and transposes once: that sorts the rows, so no comparison
-   sort and no triplets anywhere; linear in stencils x k^2 + n. Only the linked stencils are
-   walked, the kept pattern is merged row by row. Values are found by bisection of a row when
-   added. In parallel a worker owns bands of rows and passes over all stencils of the range, so
-   each block sees its contributions in order and nothing is locked.
+   ascending, diagonal last. A build drops the pairs of nodes of the linked stencils into columns
+   and transposes once in order: that sorts the rows and brings equal pairs together, so there is
+   no comparison sort and no triplet with a value; linear in stencils x k^2 + n. Only the linked
+   stencils are walked, the kept pattern is merged row by row. Values are found by bisection of a
+   row when added. In parallel a worker owns bands of rows and passes over all stencils of the
+   range, so each block sees its contributions in order and nothing is locked.
 NOT HERE   factorisation: gap_ldlt.h.  PSD projection of blocks: gap_psd.h.  files: apps/common/mtx.
 HISTORY    0.1.0 first release */
 #ifndef GAP_SPARSE_H
@@ -97,8 +97,8 @@ typedef struct gap_sparse {
     int kept, links;                                  /* private from here on */
     gap_sparse_options opt;
     gap_sparse_buffer mem_ptr[2], mem_col[2], mem_val; /* [0] current pattern, [1] the next */
-    gap_sparse_buffer keep_ptr, keep_col, link, inc_ptr, inc, col_ptr, col_row, row_ptr, row_col;
-    gap_sparse_buffer mark, turn_ptr, turn;
+    gap_sparse_buffer keep_ptr, keep_col, link, pair_ptr, pair, row_ptr, row_col, last;
+    gap_sparse_buffer turn_ptr, turn;
     int turned; /* the lists of multiply belong to this pattern */
 } gap_sparse;
 
@@ -252,149 +252,151 @@ static inline void gap_sparse__for(const gap_sparse *A, int count, int grain, ga
 
 /* ---- the pattern ---- */
 
-/* List the stencils at each node: the pairs (link, stencil) inc[2*r], r in inc_ptr[i] ..
-   inc_ptr[i+1] - 1. Counting sort; inc_ptr doubles as the cursor and is moved back after. */
-static inline int gap_sparse__incidence(gap_sparse *A)
+/* Turn counts at [i + 1] into starts. Returns ESIZE when they pass INT_MAX. */
+static inline int gap_sparse__starts(int *ptr, int n)
 {
-    const gap_sparse__links *link = (const gap_sparse__links *)A->link.p;
-    size_t n = (size_t)A->n, q, total = 0, *start;
-    int l, s, k, *inc, status = gap_sparse__reserve(A, &A->inc_ptr, n + 2, sizeof(size_t));
-    if (status) return status;
-    start = (size_t *)A->inc_ptr.p;
-    memset(start, 0, (n + 2) * sizeof(size_t));
-    for (l = 0; l < A->links; ++l) {
-        size_t all = (size_t)link[l].count * (size_t)link[l].k;
-        for (q = 0; q < all; ++q) start[(size_t)(link[l].node[q] + 2)]++;
-        total += all;
+    size_t sum = 0;
+    int i;
+    ptr[0] = 0;
+    for (i = 0; i < n; ++i) {
+        sum += (size_t)ptr[i + 1];
+        ptr[i + 1] = (int)(sum & INT_MAX); /* wrong from the first overflow on, and then refused */
     }
-    status = gap_sparse__reserve(A, &A->inc, total, 2 * sizeof(int));
-    if (status) return status;
-    inc = (int *)A->inc.p;
-    start[1] = 0; /* the unused places, node -1, are not listed */
-    for (q = 2; q < n + 2; ++q) start[q] += start[q - 1];
+    return sum > INT_MAX ? GAP_SPARSE_ESIZE : 0;
+}
+
+/* Move cursors that have run to the ends of their lists back to the starts. */
+static inline void gap_sparse__rewind(int *ptr, int n)
+{
+    for (; n > 0; --n) ptr[n] = ptr[n - 1];
+    ptr[0] = 0;
+}
+
+/* All pairs i > j that share a stencil, by columns j: start[j] .. start[j + 1] - 1 in list, a pair
+   as often as it occurs. With list NULL only the counts, at start[j + 2]; else start[j + 1] is the
+   cursor of column j. */
+static inline void gap_sparse__pairs(const gap_sparse *A, size_t *start, int *list)
+{
+    int l, s, k, m;
     for (l = 0; l < A->links; ++l) {
-        for (s = 0; s < link[l].count; ++s) {
-            const int *node = link[l].node + (size_t)s * (size_t)link[l].k;
-            for (k = 0; k < link[l].k; ++k) {
-                if (node[k] < 0) continue;
-                q = start[node[k] + 1]++;
-                inc[2 * q] = l;
-                inc[2 * q + 1] = s;
+        const gap_sparse__links *link = (const gap_sparse__links *)A->link.p + l;
+        const int *node = link->node;
+        for (s = 0; s < link->count; ++s, node += link->k) {
+            for (k = 1; k < link->k; ++k) {
+                for (m = 0; m < k; ++m) {
+                    int i = node[k] > node[m] ? node[k] : node[m];
+                    int j = node[k] > node[m] ? node[m] : node[k];
+                    if (j < 0 || i == j) continue;
+                    if (list) list[start[j + 1]++] = i;
+                    else start[j + 2]++;
+                }
             }
         }
     }
-    start[0] = 0; /* start[i + 1] has moved on to the end of node i */
+}
+
+static inline int gap_sparse__columns(gap_sparse *A)
+{
+    size_t n = (size_t)A->n, j, *start;
+    int status = gap_sparse__reserve(A, &A->pair_ptr, n + 2, sizeof(size_t));
+    if (status) return status;
+    start = (size_t *)A->pair_ptr.p;
+    memset(start, 0, (n + 2) * sizeof(size_t));
+    gap_sparse__pairs(A, start, NULL);
+    for (j = 2; j < n + 2; ++j) start[j] += start[j - 1];
+    status = gap_sparse__reserve(A, &A->pair, start[n + 1], sizeof(int));
+    if (!status) gap_sparse__pairs(A, start, (int *)A->pair.p);
+    return status;
+}
+
+/* Rows of the linked part, without diagonal: the columns transposed in ascending order, which sorts
+   the rows and brings equal pairs together. last[i] is the column that row i has met last. */
+static inline int gap_sparse__linked_rows(gap_sparse *A)
+{
+    size_t n = (size_t)A->n, q;
+    const size_t *start;
+    const int *pair;
+    int *ptr, *col, *last, j, i, status = gap_sparse__columns(A);
+    if (status) return status;
+    if ((status = gap_sparse__reserve(A, &A->last, n, sizeof(int))) != 0
+        || (status = gap_sparse__reserve(A, &A->row_ptr, n + 1, sizeof(int))) != 0) return status;
+    start = (const size_t *)A->pair_ptr.p;
+    pair = (const int *)A->pair.p;
+    last = (int *)A->last.p;
+    ptr = (int *)A->row_ptr.p;
+    memset(ptr, 0, (n + 1) * sizeof(int));
+    memset(last, -1, n * sizeof(int));
+    for (j = 0; j < A->n; ++j) {
+        for (q = start[j]; q < start[j + 1]; ++q) {
+            i = pair[q];
+            ptr[i + 1] += last[i] != j;
+            last[i] = j;
+        }
+    }
+    if ((status = gap_sparse__starts(ptr, A->n)) != 0) return status;
+    status = gap_sparse__reserve(A, &A->row_col, (size_t)ptr[n], sizeof(int));
+    if (status) return status;
+    col = (int *)A->row_col.p;
+    memset(last, -1, n * sizeof(int));
+    for (j = 0; j < A->n; ++j) {
+        for (q = start[j]; q < start[j + 1]; ++q) {
+            i = pair[q];
+            if (last[i] == j) continue;
+            col[ptr[i]++] = j;
+            last[i] = j;
+        }
+    }
+    gap_sparse__rewind(ptr, A->n);
     return 0;
 }
 
 typedef struct gap_sparse__build_job {
     gap_sparse *A;
     int fill;  /* 0: count, 1: write */
-    int *ptr;  /* counts of row or column i at [i + 1], then starts */
+    int *ptr;  /* lengths of row i at [i + 1], then starts */
     int *list;
 } gap_sparse__build_job;
 
-/* Columns begin..end: the unlike nodes above j in j's stencils. A stamp that differs for every
-   column and pass tells whether a node was seen, so the marks are cleared once per build. */
-static inline void gap_sparse__columns(void *ctx, int begin, int end, int worker)
+/* Union of two ascending lists; out NULL: only its length. */
+static inline int gap_sparse__unite(const int *a, int na, const int *b, int nb, int *out)
 {
-    const gap_sparse__build_job *job = (const gap_sparse__build_job *)ctx;
-    const gap_sparse *A = job->A;
-    const gap_sparse__links *link = (const gap_sparse__links *)A->link.p;
-    const size_t *start = (const size_t *)A->inc_ptr.p;
-    const int *inc = (const int *)A->inc.p;
-    int *mark = (int *)A->mark.p + (size_t)worker * (size_t)A->n, j, k;
-    for (j = begin; j < end; ++j) {
-        int stamp = job->fill ? -j - 1 : j, m = 0;
-        int *out = job->fill ? job->list + job->ptr[j] : NULL;
-        size_t r;
-        for (r = start[j]; r < start[j + 1]; ++r) {
-            const gap_sparse__links *L = link + inc[2 * r];
-            const int *node = L->node + (size_t)inc[2 * r + 1] * (size_t)L->k;
-            for (k = 0; k < L->k; ++k) {
-                int i = node[k];
-                if (i <= j || mark[i] == stamp) continue;
-                mark[i] = stamp;
-                if (out) out[m] = i;
-                m++;
-            }
-        }
-        if (!out) job->ptr[j + 1] = m;
+    int u = 0, v = 0, m = 0;
+    while (u < na && v < nb) {
+        int x = a[u], y = b[v];
+        if (out) out[m] = x < y ? x : y;
+        u += x <= y;
+        v += y <= x;
+        m++;
     }
+    if (out) {
+        memcpy(out + m, a + u, (size_t)(na - u) * sizeof(int));
+        memcpy(out + m + (na - u), b + v, (size_t)(nb - v) * sizeof(int));
+    }
+    return m + (na - u) + (nb - v);
 }
 
-/* Turn counts at [i + 1] into starts. Returns ESIZE when they pass INT_MAX. */
-static inline int gap_sparse__starts(int *ptr, int n)
-{
-    int i;
-    ptr[0] = 0;
-    for (i = 0; i < n; ++i) {
-        if (ptr[i + 1] > INT_MAX - ptr[i]) return GAP_SPARSE_ESIZE;
-        ptr[i + 1] += ptr[i];
-    }
-    return 0;
-}
-
-/* Rows of the linked part, without diagonal, ascending: columns unsorted, then one transposition
-   that goes through the columns in order. */
-static inline int gap_sparse__linked_rows(gap_sparse *A)
-{
-    size_t n = (size_t)A->n, workers = (size_t)(A->opt.workers > 1 ? A->opt.workers : 1), q;
-    gap_sparse__build_job job;
-    int *row_ptr, *row_col, *cptr, j, q1, i, status;
-    if ((status = gap_sparse__incidence(A)) != 0) return status;
-    if ((status = gap_sparse__reserve(A, &A->mark, n * workers, sizeof(int))) != 0
-        || (status = gap_sparse__reserve(A, &A->col_ptr, n + 1, sizeof(int))) != 0
-        || (status = gap_sparse__reserve(A, &A->row_ptr, n + 1, sizeof(int))) != 0) return status;
-    for (q = 0; q < n * workers; ++q) ((int *)A->mark.p)[q] = INT_MIN;
-    job.A = A;
-    job.fill = 0;
-    job.ptr = cptr = (int *)A->col_ptr.p;
-    job.list = NULL;
-    gap_sparse__for(A, A->n, GAP_SPARSE__GRAIN, gap_sparse__columns, &job);
-    if ((status = gap_sparse__starts(cptr, A->n)) != 0) return status;
-    if ((status = gap_sparse__reserve(A, &A->col_row, (size_t)cptr[n], sizeof(int))) != 0
-        || (status = gap_sparse__reserve(A, &A->row_col, (size_t)cptr[n], sizeof(int))) != 0) {
-        return status;
-    }
-    job.fill = 1;
-    job.list = (int *)A->col_row.p;
-    gap_sparse__for(A, A->n, GAP_SPARSE__GRAIN, gap_sparse__columns, &job);
-    row_ptr = (int *)A->row_ptr.p;
-    row_col = (int *)A->row_col.p;
-    memset(row_ptr, 0, (n + 1) * sizeof(int));
-    for (q1 = 0; q1 < cptr[n]; ++q1) row_ptr[job.list[q1] + 1]++;
-    gap_sparse__starts(row_ptr, A->n);
-    for (j = 0; j < A->n; ++j) {
-        for (q1 = cptr[j]; q1 < cptr[j + 1]; ++q1) row_col[row_ptr[job.list[q1]]++] = j;
-    }
-    for (i = A->n; i > 0; --i) row_ptr[i] = row_ptr[i - 1]; /* the cursors back to starts */
-    row_ptr[0] = 0;
-    return 0;
-}
-
-/* Rows begin..end of kept + linked, diagonal last: union of two ascending lists. */
+/* Rows begin..end of kept + linked, diagonal last. */
 static inline void gap_sparse__merge_rows(void *ctx, int begin, int end, int worker)
 {
     const gap_sparse__build_job *job = (const gap_sparse__build_job *)ctx;
     const gap_sparse *A = job->A;
     const int *kp = A->kept ? (const int *)A->keep_ptr.p : NULL, *kc = (const int *)A->keep_col.p;
     const int *lp = A->links ? (const int *)A->row_ptr.p : NULL, *lc = (const int *)A->row_col.p;
-    int i;
+    int i, k;
     (void)worker;
     for (i = begin; i < end; ++i) {
-        int *out = job->fill ? job->list + job->ptr[i] : NULL, m = 0;
-        int u = kp ? kp[i] : 0, u1 = kp ? kp[i + 1] - 1 : 0; /* without the diagonal */
-        int v = lp ? lp[i] : 0, v1 = lp ? lp[i + 1] : 0;
-        while (u < u1 || v < v1) {
-            int a = u < u1 ? kc[u] : INT_MAX, b = v < v1 ? lc[v] : INT_MAX;
-            if (out) out[m] = a < b ? a : b;
-            u += a <= b;
-            v += b <= a;
-            m++;
+        int u = kp ? kp[i] : 0, nu = kp ? kp[i + 1] - 1 - u : 0; /* without the diagonal */
+        int v = lp ? lp[i] : 0, nv = lp ? lp[i + 1] - v : 0, m;
+        int *out = job->fill ? job->list + job->ptr[i] : NULL;
+        if (nu > 0 && nv > 0) m = gap_sparse__unite(kc + u, nu, lc + v, nv, out);
+        else m = nu + nv;
+        if (!out) {
+            job->ptr[i + 1] = m + 1;
+            continue;
         }
-        if (out) out[m] = i;
-        else job->ptr[i + 1] = m + 1;
+        for (k = 0; nv == 0 && k < nu; ++k) out[k] = kc[u + k]; /* too short for memcpy */
+        for (k = 0; nu == 0 && k < nv; ++k) out[k] = lc[v + k];
+        out[m] = i;
     }
 }
 
@@ -534,13 +536,11 @@ GAP_SPARSE_API void gap_sparse_free(gap_sparse *A)
     gap_sparse__release(A, &A->keep_ptr);
     gap_sparse__release(A, &A->keep_col);
     gap_sparse__release(A, &A->link);
-    gap_sparse__release(A, &A->inc_ptr);
-    gap_sparse__release(A, &A->inc);
-    gap_sparse__release(A, &A->col_ptr);
-    gap_sparse__release(A, &A->col_row);
+    gap_sparse__release(A, &A->pair_ptr);
+    gap_sparse__release(A, &A->pair);
     gap_sparse__release(A, &A->row_ptr);
     gap_sparse__release(A, &A->row_col);
-    gap_sparse__release(A, &A->mark);
+    gap_sparse__release(A, &A->last);
     gap_sparse__release(A, &A->turn_ptr);
     gap_sparse__release(A, &A->turn);
     A->ptr = A->col = NULL;
@@ -827,10 +827,38 @@ static inline int gap_sparse__turn(gap_sparse *A)
             turn[2 * at + 1] = i;
         }
     }
-    for (i = A->n; i > 0; --i) start[i] = start[i - 1];
-    start[0] = 0;
+    gap_sparse__rewind(start, A->n);
     A->turned = 1;
     return 0;
+}
+
+/* s += V x and s += V^T x for a block V. */
+static inline void gap_sparse__times(const double *v, const double *x, int b, double s[6])
+{
+    int r, c;
+    if (b == 3) {
+        s[0] += v[0] * x[0] + v[1] * x[1] + v[2] * x[2];
+        s[1] += v[3] * x[0] + v[4] * x[1] + v[5] * x[2];
+        s[2] += v[6] * x[0] + v[7] * x[1] + v[8] * x[2];
+        return;
+    }
+    for (r = 0; r < b; ++r) {
+        for (c = 0; c < b; ++c) s[r] += v[r * b + c] * x[c];
+    }
+}
+
+static inline void gap_sparse__turned_times(const double *v, const double *x, int b, double s[6])
+{
+    int r, c;
+    if (b == 3) {
+        s[0] += v[0] * x[0] + v[3] * x[1] + v[6] * x[2];
+        s[1] += v[1] * x[0] + v[4] * x[1] + v[7] * x[2];
+        s[2] += v[2] * x[0] + v[5] * x[1] + v[8] * x[2];
+        return;
+    }
+    for (r = 0; r < b; ++r) {
+        for (c = 0; c < b; ++c) s[c] += v[r * b + c] * x[r];
+    }
 }
 
 typedef struct gap_sparse__multiply_job {
@@ -847,23 +875,17 @@ static inline void gap_sparse__multiply_rows(void *ctx, int begin, int end, int 
     const int *start = (const int *)A->turn_ptr.p, *turn = (const int *)A->turn.p;
     const int b = A->b;
     size_t bb = (size_t)(b * b);
-    int i, q, r, c;
+    int i, q, r;
     (void)worker;
     for (i = begin; i < end; ++i) {
         double s[6] = {0, 0, 0, 0, 0, 0};
         for (q = A->ptr[i]; q < A->ptr[i + 1]; ++q) {
-            const double *v = A->val + bb * (size_t)q;
-            const double *x = job->x + (size_t)b * (size_t)A->col[q];
-            for (r = 0; r < b; ++r) {
-                for (c = 0; c < b; ++c) s[r] += v[r * b + c] * x[c];
-            }
+            gap_sparse__times(A->val + bb * (size_t)q,
+                job->x + (size_t)b * (size_t)A->col[q], b, s);
         }
         for (q = start[i]; q < start[i + 1]; ++q) {
-            const double *v = A->val + bb * (size_t)turn[2 * (size_t)q];
-            const double *x = job->x + (size_t)b * (size_t)turn[2 * (size_t)q + 1];
-            for (r = 0; r < b; ++r) {
-                for (c = 0; c < b; ++c) s[c] += v[r * b + c] * x[r];
-            }
+            gap_sparse__turned_times(A->val + bb * (size_t)turn[2 * (size_t)q],
+                job->x + (size_t)b * (size_t)turn[2 * (size_t)q + 1], b, s);
         }
         for (r = 0; r < b; ++r) job->y[(size_t)b * (size_t)i + (size_t)r] = s[r];
     }
