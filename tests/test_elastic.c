@@ -334,7 +334,8 @@ static MunitResult bad_points(const MunitParameter params[], void *data)
         GAP_ELASTIC_EINPUT);
     munit_assert_int(gap_elastic_neo_hookean(NULL, 1, 1, 1, F, par, 0, psi, P, H), ==,
         GAP_ELASTIC_EINPUT);
-    munit_assert_int(gap_elastic_neo_hookean(NULL, 3, 3, 0, NULL, NULL, 0, NULL, NULL, NULL), ==, 0);
+    munit_assert_int(gap_elastic_neo_hookean(NULL, 3, 3, 0, NULL, NULL, 0, NULL, NULL, NULL), ==,
+        0);
     memset(F, 0, sizeof F); /* all of it flat: a corotated point of rank 0 and of rank 1 */
     F[9] = 2;
     munit_assert_int(gap_elastic_corotated(NULL, 3, 3, 2, F, par, 1, psi, P, H), ==, 0);
