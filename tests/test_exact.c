@@ -7,6 +7,9 @@
 #include "gap_exact.h"
 #include "util.h"
 #include "../apps/common/pool.h"
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -45,20 +48,16 @@ static int acc_sign(const acc *a)
 static void acc_monomial(acc *a, int sign, double u, double v, double w)
 {
     double f[3];
-    uint64_t m[3], out[3] = {0, 0, 0};
-    int i, e, shift = 3 * 1074, neg = sign < 0;
+    uint64_t m[3], out[3] = {0, 0, 0}, bits;
+    int i, e, shift = 0, neg = sign < 0;
     u128 p, q;
     f[0] = u; f[1] = v; f[2] = w;
-    for (i = 0; i < 3; ++i) {
-        double g = frexp(fabs(f[i]), &e);
-        if (f[i] == 0.0) return;
-        if (e < -1021) { /* denormal: keep the integer above 2^-1074 */
-            g = ldexp(g, e + 1074 - 53);
-            e = -1074 + 53;
-        }
-        m[i] = (uint64_t)ldexp(g, 53);
-        shift += e - 53;
-        neg ^= f[i] < 0.0;
+    for (i = 0; i < 3; ++i) { /* from the bits: right even where denormals are flushed */
+        memcpy(&bits, &f[i], 8);
+        e = (int)(bits >> 52 & 2047);
+        m[i] = (bits & 0xfffffffffffffu) + (e ? (uint64_t)1 << 52 : 0);
+        shift += e ? e - 1 : 0; /* above 2^-1074 */
+        neg ^= (int)(bits >> 63);
     }
     p = (u128)m[0] * m[1];
     q = (u128)(uint64_t)p * m[2];
@@ -333,21 +332,31 @@ static MunitResult test_orient_oracle(const MunitParameter params[], void *data)
     return MUNIT_OK;
 }
 
-/* The largest and the smallest numbers there are, and exact zeros among them. */
+/* The largest and the smallest numbers there are, and exact zeros among them; where the machine can
+   flush denormals to zero, the same again with that switched on. */
 static MunitResult test_orient_range(const MunitParameter params[], void *data)
 {
     static const double v[] = {0, 1, -1, 1.7976931348623157e308, -1.7976931348623157e308, 5e-324,
         -5e-324, 2.2250738585072014e-308, -2.2250738585072009e-308, 1e200, 1e-200};
     int i, k, n = util_count(20000, 200000);
     double x[12];
+#ifdef __SSE2__
+    unsigned mode = _mm_getcsr();
+#endif
     (void)params; (void)data;
     for (i = 0; i < n; ++i) {
+#ifdef __SSE2__
+        _mm_setcsr(i % 2 ? mode | 0x8040u : mode);
+#endif
         for (k = 0; k < 12; ++k)
             x[k] = v[munit_rand_int_range(0, (int)(sizeof v / sizeof *v) - 1)];
         munit_assert_int(gap_exact_orient3(x, x + 3, x + 6, x + 9), ==,
             oracle_orient3(x, x + 3, x + 6, x + 9));
         munit_assert_int(gap_exact_orient2(x, x + 2, x + 4), ==, oracle_orient2(x, x + 2, x + 4));
     }
+#ifdef __SSE2__
+    _mm_setcsr(mode);
+#endif
     return MUNIT_OK;
 }
 
