@@ -144,8 +144,8 @@ static inline void gap_distance__cross3(const double a[3], const double b[3], do
 }
 /* [end v3] */
 
-/* [block dist home] squared distances, 3D, finite input; needs block v3
-   Types as in gap_distance_pair.
+/* [block dist home] squared distances, 3D, finite input; needs block v3 */
+/* Types as in gap_distance_pair.
    Error bound. u = 2^-53. A cross product of two rounded differences is off by at most 8u|a||b|, a
    triple product by 16u|t||u||v|. Where the result is above 1e-5 of that product of lengths its
    relative error is below 16u 1e5 < 2e-10, and so is that of |a x e|/|e| and |t.n|/|n| (|t.n| <=
@@ -356,8 +356,8 @@ static inline double gap_distance__ee2(const double a0[3], const double a1[3], c
 }
 /* [end dist] */
 
-/* [block dist2nd home] closest points and second derivatives; needs blocks v3 and dist
-   Let x_i be the points of the closest features, r = sum w_i(l) x_i the vector between the closest
+/* [block dist2nd home] closest points and second derivatives; needs blocks v3 and dist */
+/* Let x_i be the points of the closest features, r = sum w_i(l) x_i the vector between the closest
    points with parameters l (ve 1, vf and ee 2, vv none), c_j = dr/dl_j, dw_j = dw/dl_j (constant).
    D(x) = min over l of |r|^2, so with G_jk = c_j.c_k
      grad D = 2 w (x) r
