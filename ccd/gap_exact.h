@@ -30,7 +30,8 @@ EDGE CASES
    TOUCH is a common point that an arbitrarily small move can undo, CROSS one that no small enough
    move can: coplanar overlapping triangles TOUCH, an edge through a face CROSSes.
    zero-length edges, flat triangles: taken as the point or segment that they are.
-   NaN or infinity: signs are 0, meets ENONFIN. Elements that share nodes: see gap_exact_mesh_meets.
+   NaN or infinity: signs 0, compare_distance -1, meets ENONFIN. Elements that share nodes: see
+   gap_exact_mesh_meets.
 METHOD
    Signs of 2x2 and 3x3 determinants decide everything; no point is ever constructed. Filter in
    double with a static bound, then each coordinate becomes an integer multiple of the smallest
@@ -116,6 +117,13 @@ GAP_EXACT_API int gap_exact_ef(const double e0[3], const double e1[3], const dou
 GAP_EXACT_API int gap_exact_ff(const double a0[3], const double a1[3], const double a2[3],
     const double b0[3], const double b1[3], const double b2[3]);
 
+/* Sign of distance - d: -1 nearer than d, 0 exactly d, 1 farther. Squared, so no root is taken.
+   kind  0 vv, 1 ve, 2 vf, 3 ee, 4 vp; vf and ee only in 3D
+   p     dim doubles per point: both points; v e0 e1; v f0 f1 f2; a0 a1 b0 b1; v, point of the
+         plane, its normal of any length (vp: signed, positive where the normal points)
+   Not finite: -1. Some microseconds: ask only where a bound in floating point cannot tell. */
+GAP_EXACT_API int gap_exact_compare_distance(int dim, int kind, const double *p, double d);
+
 /* Number of elements begin <= i < end whose signed volume (2D: area) is not positive.
    elem      dim + 1 nodes per element, the first of the whole array; node numbers must be valid
    capacity  elements in bad; bad gets the first of them, ascending; may be 0 and NULL */
@@ -164,8 +172,8 @@ GAP_EXACT_API size_t gap_exact_mesh_meets(const gap_exact_mesh *mesh, const gap_
 
 /* ---- integers: sign and magnitude in base 2^32, lowest digit first, no leading zero digit ----
    A coordinate over the smallest power of two has at most 2045 + 53 bits, a difference 2099 bits or
-   66 digits, a 3x3 determinant of differences 3 * 66 + 3 digits. */
-#define GAP_EXACT__DIGITS 202
+   66 digits, a product of three 3 * 66 + 3 digits, of six (squared distances) twice that. */
+#define GAP_EXACT__DIGITS 406
 typedef struct gap_exact__int {
     int n, neg;
     uint32_t d[GAP_EXACT__DIGITS];
@@ -776,6 +784,197 @@ GAP_EXACT_API int gap_exact_ff(const double a0[3], const double a1[3], const dou
     const double *p[6];
     p[0] = a0; p[1] = a1; p[2] = a2; p[3] = b0; p[4] = b1; p[5] = b2;
     return gap_exact__meet3_checked(p, 3, 3);
+}
+
+/* ---- distances ----
+   The distance of two simplices is the least over pairs of faces whose nearest points are inside
+   both, so each candidate is compared on its own: it counts if its feet are inside, and the least
+   answer is the answer. All coordinates are integers in one unit. */
+typedef struct gap_exact__vec {
+    gap_exact__int c[3];
+} gap_exact__vec;
+
+static inline void gap_exact__vec_sub(const gap_exact__vec *a, const gap_exact__vec *b,
+    gap_exact__vec *out)
+{
+    int k;
+    for (k = 0; k < 3; ++k) gap_exact__sub(&a->c[k], &b->c[k], &out->c[k]);
+}
+
+static inline void gap_exact__dot(const gap_exact__vec *a, const gap_exact__vec *b,
+    gap_exact__int *out)
+{
+    gap_exact__int t;
+    int k;
+    out->n = out->neg = 0;
+    for (k = 0; k < 3; ++k) { /* out - (-t) */
+        gap_exact__mul(&a->c[k], &b->c[k], &t);
+        t.neg = !t.neg;
+        gap_exact__sub(out, &t, out);
+    }
+}
+
+static inline void gap_exact__cross(const gap_exact__vec *a, const gap_exact__vec *b,
+    gap_exact__vec *out)
+{
+    int k;
+    for (k = 0; k < 3; ++k) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        gap_exact__det2(&a->c[i], &a->c[j], &b->c[i], &b->c[j], &out->c[k]);
+    }
+}
+
+/* sign of s^2 - d^2 q, a squared length s^2 / q compared with d^2 */
+static inline int gap_exact__against(const gap_exact__int *s, const gap_exact__int *q,
+    const gap_exact__int *d)
+{
+    gap_exact__int a, b, c;
+    gap_exact__mul(s, s, &a);
+    gap_exact__mul(d, d, &b);
+    gap_exact__mul(&b, q, &c);
+    gap_exact__sub(&a, &c, &a);
+    return gap_exact__sign(&a);
+}
+
+/* 0 <= s <= q */
+static inline int gap_exact__within(const gap_exact__int *s, const gap_exact__int *q)
+{
+    return !s->neg && gap_exact__compare(s, q) <= 0;
+}
+
+static inline int gap_exact__min(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* w: from one point to the other */
+static inline int gap_exact__near_vv(const gap_exact__vec *w, const gap_exact__int *d)
+{
+    gap_exact__int a, b;
+    gap_exact__dot(w, w, &a);
+    gap_exact__mul(d, d, &b);
+    gap_exact__sub(&a, &b, &a);
+    return gap_exact__sign(&a);
+}
+
+/* Foot inside: |w|^2 |e|^2 - (w.e)^2 against d^2 |e|^2; w = v - e0, e = e1 - e0. */
+static inline int gap_exact__near_ve(const gap_exact__vec *v, const gap_exact__vec *e0,
+    const gap_exact__vec *e1, const gap_exact__int *d)
+{
+    gap_exact__vec w, e, z;
+    gap_exact__int we, ee, ww, a, b;
+    int r;
+    gap_exact__vec_sub(v, e0, &w);
+    gap_exact__vec_sub(v, e1, &z);
+    gap_exact__vec_sub(e1, e0, &e);
+    r = gap_exact__min(gap_exact__near_vv(&w, d), gap_exact__near_vv(&z, d));
+    gap_exact__dot(&w, &e, &we);
+    gap_exact__dot(&e, &e, &ee);
+    if (ee.n == 0 || !gap_exact__within(&we, &ee)) return r;
+    gap_exact__dot(&w, &w, &ww);
+    gap_exact__mul(d, d, &a);
+    gap_exact__sub(&ww, &a, &ww);
+    gap_exact__mul(&ww, &ee, &a);
+    gap_exact__mul(&we, &we, &b);
+    gap_exact__sub(&a, &b, &a);
+    return gap_exact__min(r, gap_exact__sign(&a));
+}
+
+/* Foot inside: n . (e_i x w_i) >= 0 for the three edges; (n.w)^2 against d^2 n.n */
+static inline int gap_exact__near_vf(const gap_exact__vec *p, const gap_exact__int *d)
+{
+    gap_exact__vec n, w, e, c;
+    gap_exact__int s, q;
+    int i, r = 1, inside = 1;
+    gap_exact__vec_sub(&p[2], &p[1], &e);
+    gap_exact__vec_sub(&p[3], &p[1], &w);
+    gap_exact__cross(&e, &w, &n);
+    for (i = 0; i < 3; ++i) {
+        const gap_exact__vec *a = &p[1 + i], *b = &p[1 + (i + 1) % 3];
+        r = gap_exact__min(r, gap_exact__near_ve(&p[0], a, b, d));
+        gap_exact__vec_sub(b, a, &e);
+        gap_exact__vec_sub(&p[0], a, &w);
+        gap_exact__cross(&e, &w, &c);
+        gap_exact__dot(&c, &n, &s);
+        inside &= !s.neg;
+    }
+    gap_exact__dot(&n, &n, &q);
+    if (!inside || q.n == 0) return r;
+    gap_exact__dot(&n, &w, &s);
+    return gap_exact__min(r, gap_exact__against(&s, &q, d));
+}
+
+/* Lines a0 + s a, b0 + t b with n = a x b, w = b0 - a0: s n.n = (w x b).n, t n.n = (w x a).n. */
+static inline int gap_exact__near_ee(const gap_exact__vec *p, const gap_exact__int *d)
+{
+    gap_exact__vec a, b, n, w, c;
+    gap_exact__int s, t, q;
+    int r = gap_exact__near_ve(&p[0], &p[2], &p[3], d);
+    r = gap_exact__min(r, gap_exact__near_ve(&p[1], &p[2], &p[3], d));
+    r = gap_exact__min(r, gap_exact__near_ve(&p[2], &p[0], &p[1], d));
+    r = gap_exact__min(r, gap_exact__near_ve(&p[3], &p[0], &p[1], d));
+    gap_exact__vec_sub(&p[1], &p[0], &a);
+    gap_exact__vec_sub(&p[3], &p[2], &b);
+    gap_exact__vec_sub(&p[2], &p[0], &w);
+    gap_exact__cross(&a, &b, &n);
+    gap_exact__dot(&n, &n, &q);
+    if (q.n == 0) return r;
+    gap_exact__cross(&w, &b, &c);
+    gap_exact__dot(&c, &n, &s);
+    gap_exact__cross(&w, &a, &c);
+    gap_exact__dot(&c, &n, &t);
+    if (!gap_exact__within(&s, &q) || !gap_exact__within(&t, &q)) return r;
+    gap_exact__dot(&n, &w, &s);
+    return gap_exact__min(r, gap_exact__against(&s, &q, d));
+}
+
+/* Signed: (v - o).n against d |n|; squares only where both sides have one sign. The normal's unit
+   is its own (a factor on both sides), unlike that of the lengths. */
+static inline int gap_exact__near_vp(const gap_exact__vec *p, const gap_exact__int *d)
+{
+    gap_exact__vec w;
+    gap_exact__int s, q;
+    gap_exact__vec_sub(&p[0], &p[1], &w);
+    gap_exact__dot(&w, &p[2], &s);
+    gap_exact__dot(&p[2], &p[2], &q);
+    if (gap_exact__sign(&s) != gap_exact__sign(d) || q.n == 0)
+        return gap_exact__sign(&s) < gap_exact__sign(d) ? -1 :
+               gap_exact__sign(&s) > gap_exact__sign(d);
+    return gap_exact__sign(&s) < 0 ? -gap_exact__against(&s, &q, d)
+                                   : gap_exact__against(&s, &q, d);
+}
+
+/* smallest exponent of n numbers that are not 0 */
+static inline int gap_exact__low(const double *v, int n, int low)
+{
+    int i, e, neg;
+    for (i = 0; i < n; ++i)
+        if (gap_exact__parts(v[i], &e, &neg) && e < low) low = e;
+    return low;
+}
+
+GAP_EXACT_API int gap_exact_compare_distance(int dim, int kind, const double *p, double d)
+{
+    gap_exact__vec x[4];
+    gap_exact__int length;
+    int i, k, n = kind == 0 ? 2 : kind == 1 || kind == 4 ? 3 : 4, low;
+    GAP_EXACT_ASSERT(kind >= 0 && kind <= 4 && (dim == 3 || (dim == 2 && n < 4)));
+    if (!gap_exact__finite(p, n * dim) || !gap_exact__finite(&d, 1)) return -1;
+    if (kind != 4 && gap_exact__key(d) < 0) return 1;
+    low = gap_exact__low(&d, 1, gap_exact__low(p, (kind == 4 ? 2 : n) * dim, INT_MAX));
+    gap_exact__diff(d, 0.0, low, &length);
+    for (i = 0; i < n; ++i) {
+        if (kind == 4 && i == 2) low = gap_exact__low(p + 2 * dim, dim, INT_MAX);
+        for (k = 0; k < 3; ++k)
+            gap_exact__diff(k < dim ? p[i * dim + k] : 0.0, 0.0, low, &x[i].c[k]);
+    }
+    if (kind == 0) {
+        gap_exact__vec_sub(&x[0], &x[1], &x[0]);
+        return gap_exact__near_vv(&x[0], &length);
+    }
+    if (kind == 1) return gap_exact__near_ve(&x[0], &x[1], &x[2], &length);
+    if (kind == 2) return gap_exact__near_vf(x, &length);
+    return kind == 3 ? gap_exact__near_ee(x, &length) : gap_exact__near_vp(x, &length);
 }
 
 GAP_EXACT_API int gap_exact_inverted(int dim, const double *x, const int *elem, int begin, int end,

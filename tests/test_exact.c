@@ -425,7 +425,7 @@ static MunitResult test_edge_cases(const MunitParameter params[], void *data)
 {
     double o[3] = {0, 0, 0}, x[3] = {1, 0, 0}, y[3] = {0, 1, 0}, m[3] = {0.5, 0.5, 0};
     double above[3] = {0.25, 0.25, 5e-324}, below[3] = {0.25, 0.25, -5e-324};
-    double nan[3] = {0, 0, 0}, inf[3] = {HUGE_VAL, 0, 0}, minus[3] = {-0.0, -0.0, -0.0};
+    double nan[9] = {0}, inf[3] = {HUGE_VAL, 0, 0}, minus[3] = {-0.0, -0.0, -0.0};
     int tet[8] = {0, 1, 2, 3, 0, 2, 1, 3}, bad[2] = {9, 9};
     double tx[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
     (void)params; (void)data;
@@ -446,9 +446,122 @@ static MunitResult test_edge_cases(const MunitParameter params[], void *data)
     munit_assert_int(gap_exact_ff(o, x, inf, o, x, y), ==, GAP_EXACT_ENONFIN);
     munit_assert_int(gap_exact_ee(o, x, nan, y), ==, GAP_EXACT_ENONFIN);
     munit_assert_int(gap_exact_vf2(o, x, nan, y), ==, GAP_EXACT_ENONFIN);
+    munit_assert_int(gap_exact_compare_distance(3, 1, nan, 1.0), ==, -1);
+    munit_assert_int(gap_exact_compare_distance(3, 0, tx, -1.0), ==, 1);
+    munit_assert_int(gap_exact_compare_distance(3, 0, tx, HUGE_VAL), ==, -1);
     munit_assert_int(gap_exact_inverted(3, tx, tet, 0, 2, 2, bad), ==, 1);
     munit_assert_int(bad[0], ==, 1);
     munit_assert_int(bad[1], ==, 9);
+    return MUNIT_OK;
+}
+
+/* ---- distances: built to be known ---- */
+
+/* Turn by a matrix of integers with equal orthogonal rows, so that lengths are times `size` exactly
+   (quaternion a b c d, size a^2+b^2+c^2+d^2), then add a shift. */
+static void turn(const int q[4], const double *shift, const double *in, double *out)
+{
+    double a = q[0], b = q[1], c = q[2], d = q[3];
+    out[0] = shift[0] + (a*a+b*b-c*c-d*d) * in[0] + 2*(b*c-a*d) * in[1] + 2*(b*d+a*c) * in[2];
+    out[1] = shift[1] + 2*(b*c+a*d) * in[0] + (a*a-b*b+c*c-d*d) * in[1] + 2*(c*d-a*b) * in[2];
+    out[2] = shift[2] + 2*(b*d-a*c) * in[0] + 2*(c*d+a*b) * in[1] + (a*a-b*b-c*c+d*d) * in[2];
+}
+
+/* The nearest points are (0,0,0) and (0,0,h) by construction: for a vertex over a face, crossing
+   edges, a vertex beside an edge, two points. All numbers are integers, so nothing is rounded. */
+static int known_pair(int kind, int h, double p[12])
+{
+    int i, s = munit_rand_int_range(1, 20), t = munit_rand_int_range(1, 20);
+    memset(p, 0, 12 * sizeof *p);
+    p[2] = h;
+    if (kind == 1) {
+        p[3] = -s; p[6] = t;
+        if (munit_rand_int_range(0, 1)) { p[3] = 0; p[5] = -s; p[6] = t; } /* nearest: the end */
+        if (p[3] == 0) { p[5] = 0; p[8] = -munit_rand_int_range(0, 9); }
+    }
+    if (kind == 2) {
+        p[3] = -s; p[4] = -t; p[6] = s + 1; p[7] = -t; p[10] = t + 2;
+        if (munit_rand_int_range(0, 2) == 0) { /* nearest point a corner */
+            for (i = 3; i < 12; ++i) p[i] = 0;
+            p[6] = s; p[7] = 1; p[8] = -munit_rand_int_range(0, 5);
+            p[9] = -2; p[10] = t; p[11] = -1;
+        }
+    }
+    if (kind == 3) {
+        p[0] = -s; p[3] = t; p[5] = h;
+        p[6] = munit_rand_int_range(-3, 3); p[7] = t; p[9] = -p[6]; p[10] = -t;
+        if (munit_rand_int_range(0, 2) == 0) { p[6] = -t; p[7] = 0; p[9] = s; p[10] = 0; }
+    }
+    return kind == 0 ? 2 : kind == 1 ? 3 : 4;
+}
+
+static MunitResult test_distance(const MunitParameter params[], void *data)
+{
+    int i, k, j, n, count = util_count(4000, 200000);
+    (void)params; (void)data;
+    for (i = 0; i < count; ++i) {
+        int q[4], kind = i % 5, h = munit_rand_int_range(0, 30), size = 0;
+        int e = munit_rand_int_range(-60, 60);
+        double p[12], x[12], shift[3], none[3] = {0, 0, 0}, d;
+        for (k = 0; k < 4; ++k) {
+            q[k] = munit_rand_int_range(-5, 5);
+            size += q[k] * q[k];
+        }
+        if (size == 0) continue;
+        for (k = 0; k < 3; ++k) shift[k] = munit_rand_int_range(-1000, 1000) * 1048576.0;
+        n = known_pair(kind == 4 ? 0 : kind, h, p);
+        if (kind == 4) { /* plane through the second point, normal up; signed */
+            p[8] = munit_rand_int_range(1, 9);
+            if (munit_rand_int_range(0, 1)) { p[2] = -p[2]; h = -h; }
+            p[3] = munit_rand_int_range(-9, 9);
+            n = 3;
+        }
+        for (k = 0; k < n; ++k) turn(q, kind == 4 && k == 2 ? none : shift, p + 3 * k, x + 3 * k);
+        for (k = 0; k < 3 * n; ++k) x[k] = ldexp(x[k], e);
+        d = ldexp((double)h * size, e);
+        munit_assert_int(gap_exact_compare_distance(3, kind, x, d), ==, 0);
+        munit_assert_int(gap_exact_compare_distance(3, kind, x, nextafter(d, HUGE_VAL)), ==, -1);
+        munit_assert_int(gap_exact_compare_distance(3, kind, x, nextafter(d, -HUGE_VAL)), ==, 1);
+        if (kind > 1) continue;
+        for (j = 0; j < n; ++j) { /* the plane of first and third coordinate, unturned */
+            x[2 * j] = ldexp(p[3 * j] + shift[0], e);
+            x[2 * j + 1] = ldexp(p[3 * j + 2] + shift[1], e);
+        }
+        d = ldexp(h, e);
+        munit_assert_int(gap_exact_compare_distance(2, kind, x, d), ==, 0);
+        munit_assert_int(gap_exact_compare_distance(2, kind, x, nextafter(d, HUGE_VAL)), ==, -1);
+        munit_assert_int(gap_exact_compare_distance(2, kind, x, nextafter(d, -HUGE_VAL)), ==, 1);
+    }
+    return MUNIT_OK;
+}
+
+/* Random pairs against a search over a lattice of weights: some point pair is nearer than its least
+   result and a bit, none is nearer than that less the lattice's width. */
+static MunitResult test_distance_search(const MunitParameter params[], void *data)
+{
+    int i, k, count = util_count(300, 10000);
+    (void)params; (void)data;
+    for (i = 0; i < count; ++i) {
+        int kind = 1 + i % 3, n = kind == 1 ? 3 : 4, s, t, m = 60;
+        double x[12], best = HUGE_VAL;
+        for (k = 0; k < 3 * n; ++k) x[k] = i % 4 ? uniform(-1, 1) : munit_rand_int_range(-1, 1);
+        for (s = 0; s <= m; ++s)
+            for (t = 0; t <= m; ++t) {
+                double u = (double)s / m, v = (double)t / m, r2 = 0;
+                if (kind == 2 && s + t > m) continue;
+                for (k = 0; k < 3; ++k) {
+                    double y = kind == 1 ? x[k] - (1 - u) * x[3 + k] - u * x[6 + k] :
+                        kind == 2 ? x[k] - (1 - u - v) * x[3 + k] - u * x[6 + k] - v * x[9 + k] :
+                        (1 - u) * x[k] + u * x[3 + k] - (1 - v) * x[6 + k] - v * x[9 + k];
+                    r2 += y * y;
+                }
+                best = fmin(best, sqrt(r2));
+            }
+        best = best * (1 + 1e-12) + 1e-15;
+        munit_assert_int(gap_exact_compare_distance(3, kind, x, best), ==, -1);
+        if (best > 0.2)
+            munit_assert_int(gap_exact_compare_distance(3, kind, x, best - 0.1), ==, 1);
+    }
     return MUNIT_OK;
 }
 
@@ -674,6 +787,8 @@ static MunitTest tests[] = {
     {"/meets", test_meet_oracle, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/order_of_arguments", test_symmetry, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/edge", test_edge_cases, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {"/distance", test_distance, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {"/distance/search", test_distance_search, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/mesh", test_mesh_oracle, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/mesh/fan", test_fan, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/mesh/threads", test_threads, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
