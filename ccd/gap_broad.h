@@ -121,6 +121,7 @@ typedef struct gap_broad_tree { /* private */
     size_t size;
     int count, top;      /* primitives; index of the root's level, -1 if empty */
     int first[13];       /* first node of each level, leaves are level 0 */
+    float reach;         /* mean sum of the sides of a leaf's box */
 } gap_broad_tree;
 
 typedef struct gap_broad { /* all fields are private */
@@ -219,12 +220,6 @@ typedef struct gap_broad__node {
     int id[GAP_BROAD__WIDE]; /* leaf: primitive, -1 = empty; above: largest primitive below it */
 } gap_broad__node;
 
-/* What a primitive looks for: its float box, each value four times for the vector test. */
-typedef struct gap_broad__probe {
-    float lo[3][4], hi[3][4];
-    int above[4]; /* only ids above this */
-} gap_broad__probe;
-
 static inline void *gap_broad__realloc_libc(void *user, void *p, size_t old_size, size_t new_size)
 {
     (void)user;
@@ -258,31 +253,33 @@ static inline void gap_broad__hull(const float *box, const int *node, int n, flo
     memcpy(out + 4, &hi, sizeof hi);
 }
 
-static inline unsigned gap_broad__overlap4(const gap_broad__node *n, const gap_broad__probe *q,
-    int h)
+/* Bit k: the box of child k overlaps the box lo, hi (3 values, stride apart), and its id is above. */
+static inline unsigned gap_broad__overlap(const gap_broad__node *n, const float *lo,
+    const float *hi, int stride, int above)
 {
-    gap_broad__f4 a, b;
-    gap_broad__i4 id, in;
+    const gap_broad__i4 least = {above, above, above, above};
+    gap_broad__i4 in, in4;
+    gap_broad__f4 v, w;
     int k;
-    memcpy(&id, n->id + h, sizeof id);
-    memcpy(&in, q->above, sizeof in);
-    in = id > in;
+    memcpy(&in, n->id, sizeof in);
+    memcpy(&in4, n->id + 4, sizeof in4);
+    in = in > least;
+    in4 = in4 > least;
     for (k = 0; k < 3; ++k) {
-        memcpy(&a, n->lo[k] + h, sizeof a);
-        memcpy(&b, q->hi[k], sizeof b);
-        in &= a <= b;
-        memcpy(&a, n->hi[k] + h, sizeof a);
-        memcpy(&b, q->lo[k], sizeof b);
-        in &= a >= b;
+        const float l = lo[k * stride], h = hi[k * stride];
+        const gap_broad__f4 ll = {l, l, l, l}, hh = {h, h, h, h};
+        memcpy(&v, n->lo[k], sizeof v);
+        memcpy(&w, n->lo[k] + 4, sizeof w);
+        in &= v <= hh;
+        in4 &= w <= hh;
+        memcpy(&v, n->hi[k], sizeof v);
+        memcpy(&w, n->hi[k] + 4, sizeof w);
+        in &= v >= ll;
+        in4 &= w >= ll;
     }
-    memcpy(&a, &in, sizeof a);
-    return (unsigned)__builtin_ia32_movmskps(a);
-}
-
-/* Bit k: the box of child k overlaps the probe's, and its id is above the probe's. */
-static inline unsigned gap_broad__overlap(const gap_broad__node *n, const gap_broad__probe *q)
-{
-    return gap_broad__overlap4(n, q, 0) | gap_broad__overlap4(n, q, 4) << 4;
+    memcpy(&v, &in, sizeof v);
+    memcpy(&w, &in4, sizeof w);
+    return (unsigned)__builtin_ia32_movmskps(v) | (unsigned)__builtin_ia32_movmskps(w) << 4;
 }
 
 static inline int gap_broad__lowest_bit(unsigned m)
@@ -303,14 +300,15 @@ static inline void gap_broad__hull(const float *box, const int *node, int n, flo
     }
 }
 
-static inline unsigned gap_broad__overlap(const gap_broad__node *n, const gap_broad__probe *q)
+static inline unsigned gap_broad__overlap(const gap_broad__node *n, const float *lo,
+    const float *hi, int stride, int above)
 {
     unsigned bits = 0;
     int k;
     for (k = 0; k < GAP_BROAD__WIDE; ++k) {
-        if (n->id[k] > q->above[0] && n->lo[0][k] <= q->hi[0][0] && n->hi[0][k] >= q->lo[0][0] &&
-            n->lo[1][k] <= q->hi[1][0] && n->hi[1][k] >= q->lo[1][0] &&
-            n->lo[2][k] <= q->hi[2][0] && n->hi[2][k] >= q->lo[2][0])
+        if (n->id[k] > above && n->lo[0][k] <= hi[0] && n->hi[0][k] >= lo[0] &&
+            n->lo[1][k] <= hi[stride] && n->hi[1][k] >= lo[stride] &&
+            n->lo[2][k] <= hi[2 * stride] && n->hi[2][k] >= lo[2 * stride])
             bits |= 1u << k;
     }
     return bits;
@@ -664,6 +662,21 @@ static inline void gap_broad__lift_range(void *ctx, int begin, int end, int work
     }
 }
 
+/* Mean sum of the sides of the leaves' boxes, from a few of their parents. */
+static inline float gap_broad__leaf_size(const gap_broad_tree *t)
+{
+    const int parents = t->top > 0 ? gap_broad__level_size(t, 1) : 0;
+    const int step = parents / 64 + 1;
+    float sum = 0.0f;
+    int i, c, k, n = 0;
+    for (i = 0; i < parents; i += step) {
+        const gap_broad__node *p = gap_broad__at(t, 1, i);
+        for (k = 0; k < GAP_BROAD__WIDE && p->id[k] >= 0; ++k, ++n)
+            for (c = 0; c < 3; ++c) sum += p->hi[c][k] - p->lo[c][k];
+    }
+    return n > 0 ? sum / (float)n : 0.0f;
+}
+
 static inline void gap_broad__fit(gap_broad *b, int what, uint64_t *key)
 {
     gap_broad_tree *t = &b->tree[what];
@@ -676,6 +689,7 @@ static inline void gap_broad__fit(gap_broad *b, int what, uint64_t *key)
     gap_broad__for(b, gap_broad__level_size(t, 0), 512, gap_broad__leaf_range, &job);
     for (job.level = 1; job.level <= t->top; ++job.level)
         gap_broad__for(b, gap_broad__level_size(t, job.level), 512, gap_broad__lift_range, &job);
+    t->reach = gap_broad__leaf_size(t);
 }
 
 static inline void gap_broad__plant(gap_broad *b, int what)
@@ -873,65 +887,98 @@ GAP_BROAD_API int gap_broad_refit(gap_broad *b, const double *x0, const double *
 }
 
 /* ---- queries ------------------------------------------------------------------------------- */
-typedef struct gap_broad__query {
+/* Up to 8 first primitives that lie close together walk the tree as one: the walk is paid once, and
+   at the leaves each second primitive is held against all of them in one vector test. */
+typedef struct gap_broad__packet {
     const gap_broad *b;
-    int kind;          /* -1: a box, nothing is left out */
-    int what;          /* the tree that is walked */
-    int a, n, node[3]; /* the first primitive and its nodes */
-    int fixed, group;
-    double lo[3], hi[3];
-    gap_broad__probe probe;
-    int *out;          /* seconds found, stride ints apart */
-    size_t stride, capacity, count;
-} gap_broad__query;
+    int kind;               /* -1: one box, nothing is left out */
+    int what;               /* the tree that is walked */
+    int n, above;           /* members; only ids above this can have a partner */
+    int a[GAP_BROAD__WIDE], nodes[GAP_BROAD__WIDE], node[GAP_BROAD__WIDE][3];
+    gap_broad__node box;    /* the members' float boxes; id = -a, so that id > -second is a < second */
+    float hull[8];
+    double lo[GAP_BROAD__WIDE][3], hi[GAP_BROAD__WIDE][3];
+    int *out;
+    size_t capacity, count;
+} gap_broad__packet;
 
 static inline int gap_broad__all_fixed(const gap_broad_mesh *m, const int *node, int n)
 {
     const unsigned all = m->dim == 3 ? 7 : 3;
     int k;
-    if (!m->fixed) return 0;
     for (k = 0; k < n; ++k)
         if ((m->fixed[node[k]] & all) != all) return 0;
     return 1;
 }
 
-/* The rules, cheapest and most selective first. */
-static inline int gap_broad__accept(const gap_broad__query *q, int id)
+/* The rules beside the boxes' overlap, for member i and primitive id. */
+static inline int gap_broad__allowed(const gap_broad__packet *q, int i, int id, const int *node,
+    int n)
 {
-    const gap_broad *b = q->b;
-    const gap_broad_mesh *m = &b->mesh;
-    double lo[3], hi[3];
-    int node[3], n, i, k;
-    n = gap_broad__nodes(b, q->what, id, node);
-    if (q->kind >= 0) {
-        for (i = 0; i < q->n; ++i)
-            for (k = 0; k < n; ++k)
-                if (q->node[i] == node[k]) return 0;
-        if (q->kind == GAP_BROAD_VE && m->dim == 3 && !b->flag[m->nodes + id]) return 0;
-    }
-    gap_broad__box(b, node, n, lo, hi);
-    for (k = 0; k < m->dim; ++k)
-        if (!(lo[k] <= q->hi[k] && q->lo[k] <= hi[k])) return 0;
-    if (q->kind < 0) return 1;
-    if (q->group < 0 && m->group[node[0]] == q->group) return 0;
-    if (q->fixed && gap_broad__all_fixed(m, node, n)) return 0;
-    return !b->opt.keep || b->opt.keep(b->opt.keep_user, q->kind, q->a, id);
+    const gap_broad_mesh *m = &q->b->mesh;
+    if (m->group && m->group[q->node[i][0]] < 0 && m->group[q->node[i][0]] == m->group[node[0]])
+        return 0;
+    if (m->fixed && gap_broad__all_fixed(m, q->node[i], q->nodes[i]) &&
+        gap_broad__all_fixed(m, node, n))
+        return 0;
+    return !q->b->opt.keep || q->b->opt.keep(q->b->opt.keep_user, q->kind, q->a[i], id);
 }
 
-static inline void gap_broad__leaf(gap_broad__query *q, const gap_broad__node *leaf)
+static inline void gap_broad__emit(gap_broad__packet *q, int i, int id)
 {
-    unsigned m = gap_broad__overlap(leaf, &q->probe);
-    while (m) {
-        const int id = leaf->id[gap_broad__lowest_bit(m)];
-        m &= m - 1;
-        if (!gap_broad__accept(q, id)) continue;
-        if (q->count < q->capacity) q->out[q->count * q->stride] = id;
-        ++q->count;
+    if (q->count < q->capacity) {
+        if (q->kind < 0) {
+            q->out[q->count] = id;
+        } else {
+            q->out[2 * q->count] = q->a[i];
+            q->out[2 * q->count + 1] = id;
+        }
+    }
+    ++q->count;
+}
+
+static inline int gap_broad__incident(const gap_broad__packet *q, int i, const int *node, int n)
+{
+    int j, k;
+    for (j = 0; j < q->nodes[i]; ++j)
+        for (k = 0; k < n; ++k)
+            if (q->node[i][j] == node[k]) return 1;
+    return 0;
+}
+
+/* Primitive id against the members in `hits`, whose float boxes overlap its own. */
+static inline void gap_broad__meet(gap_broad__packet *q, int id, unsigned hits)
+{
+    const gap_broad *b = q->b;
+    double lo[3], hi[3];
+    int node[3], n, i, k, boxed = 0;
+    n = gap_broad__nodes(b, q->what, id, node);
+    if (q->kind == GAP_BROAD_VE && b->mesh.dim == 3 && !b->flag[b->mesh.nodes + id]) return;
+    for (; hits; hits &= hits - 1) {
+        i = gap_broad__lowest_bit(hits);
+        if (gap_broad__incident(q, i, node, n)) continue;
+        if (!boxed) gap_broad__box(b, node, n, lo, hi);
+        boxed = 1;
+        for (k = 0; k < b->mesh.dim; ++k)
+            if (!(lo[k] <= q->hi[i][k] && q->lo[i][k] <= hi[k])) break;
+        if (k < b->mesh.dim) continue;
+        if (q->kind < 0 || gap_broad__allowed(q, i, id, node, n)) gap_broad__emit(q, i, id);
+    }
+}
+
+static inline void gap_broad__leaf(gap_broad__packet *q, const gap_broad__node *leaf)
+{
+    unsigned m = gap_broad__overlap(leaf, q->hull, q->hull + 4, 1, q->above), hits;
+    for (; m; m &= m - 1) {
+        const int k = gap_broad__lowest_bit(m);
+        hits = gap_broad__overlap(&q->box, &leaf->lo[0][k], &leaf->hi[0][k], GAP_BROAD__WIDE,
+            q->above < 0 ? -1 : -leaf->id[k]);
+        if (hits) gap_broad__meet(q, leaf->id[k], hits);
     }
 }
 
 /* Depth first; per level the node at hand and its children still to visit. */
-static inline void gap_broad__walk(gap_broad__query *q)
+static inline void gap_broad__walk(gap_broad__packet *q)
 {
     const gap_broad_tree *t = &q->b->tree[q->what];
     unsigned todo[13];
@@ -942,7 +989,7 @@ static inline void gap_broad__walk(gap_broad__query *q)
         return;
     }
     at[level] = 0;
-    todo[level] = gap_broad__overlap(gap_broad__at(t, level, 0), &q->probe);
+    todo[level] = gap_broad__overlap(gap_broad__at(t, level, 0), q->hull, q->hull + 4, 1, q->above);
     while (level <= t->top) {
         if (!todo[level]) {
             ++level;
@@ -955,51 +1002,51 @@ static inline void gap_broad__walk(gap_broad__query *q)
         } else {
             --level;
             at[level] = child;
-            todo[level] = gap_broad__overlap(gap_broad__at(t, level, child), &q->probe);
+            todo[level] = gap_broad__overlap(gap_broad__at(t, level, child), q->hull, q->hull + 4,
+                1, q->above);
         }
     }
 }
 
-static inline void gap_broad__aim(gap_broad__probe *p, const float box[8], int above)
+/* Sort keys of a list of ids (width 1) or pairs (width 2). */
+static inline uint64_t gap_broad__get(const int *v, size_t width, size_t i)
 {
-    int i, k;
-    for (i = 0; i < 4; ++i) {
-        p->above[i] = above;
-        for (k = 0; k < 3; ++k) {
-            p->lo[k][i] = box[k];
-            p->hi[k][i] = box[4 + k];
-        }
-    }
+    return width == 1 ? (uint64_t)(uint32_t)v[i] :
+        (uint64_t)(uint32_t)v[2 * i] << 32 | (uint64_t)(uint32_t)v[2 * i + 1];
 }
 
-/* Ascending order of n values, stride apart: insertion, or heap sort when there are many. */
-static inline void gap_broad__order(int *v, size_t stride, size_t n)
+static inline void gap_broad__put(int *v, size_t width, size_t i, uint64_t key)
 {
-    size_t i, j, end;
-    int x;
-    if (n <= 32) {
-        for (i = 1; i < n; ++i) {
-            x = v[i * stride];
-            for (j = i; j > 0 && v[(j - 1) * stride] > x; --j) v[j * stride] = v[(j - 1) * stride];
-            v[j * stride] = x;
-        }
-        return;
+    if (width == 2) v[2 * i] = (int)(key >> 32);
+    v[width * i + width - 1] = (int)(key & UINT64_C(0x7fffffff));
+}
+
+/* Ascending order: insertion, or heap sort when there are many. */
+static inline void gap_broad__order(int *v, size_t width, size_t n)
+{
+    size_t i, j, c, end;
+    uint64_t x;
+    for (i = 1; n <= 32 && i < n; ++i) {
+        x = gap_broad__get(v, width, i);
+        for (j = i; j > 0 && gap_broad__get(v, width, j - 1) > x; --j)
+            gap_broad__put(v, width, j, gap_broad__get(v, width, j - 1));
+        gap_broad__put(v, width, j, x);
     }
+    if (n <= 32) return;
     for (i = n / 2, end = n; end > 1;) {
         if (i > 0) {
-            x = v[--i * stride];
+            x = gap_broad__get(v, width, --i);
         } else {
-            x = v[--end * stride];
-            v[end * stride] = v[0];
+            x = gap_broad__get(v, width, --end);
+            gap_broad__put(v, width, end, gap_broad__get(v, width, 0));
         }
-        for (j = i; 2 * j + 1 < end;) {
-            size_t c = 2 * j + 1;
-            if (c + 1 < end && v[(c + 1) * stride] > v[c * stride]) ++c;
-            if (v[c * stride] <= x) break;
-            v[j * stride] = v[c * stride];
-            j = c;
+        for (j = i; 2 * j + 1 < end; j = c) {
+            c = 2 * j + 1;
+            if (c + 1 < end && gap_broad__get(v, width, c + 1) > gap_broad__get(v, width, c)) ++c;
+            if (gap_broad__get(v, width, c) <= x) break;
+            gap_broad__put(v, width, j, gap_broad__get(v, width, c));
         }
-        v[j * stride] = x;
+        gap_broad__put(v, width, j, x);
     }
 }
 
@@ -1008,51 +1055,97 @@ static inline int gap_broad__firsts(const gap_broad *b, int kind)
     return kind == GAP_BROAD_EE ? b->mesh.edges : b->mesh.nodes;
 }
 
-/* The pairs with first primitive a, appended at pair[2 * count] while there is room. */
-static inline size_t gap_broad__one(const gap_broad *b, int kind, int a, int *pair,
-    size_t capacity, size_t count)
+static inline void gap_broad__clear(gap_broad__packet *q)
 {
-    static const int what[4] = {GAP_BROAD_POINTS, GAP_BROAD_EDGES, GAP_BROAD_TRIS, GAP_BROAD_EDGES};
-    static const unsigned char need[3] = {GAP_BROAD__POINT, GAP_BROAD__CODIM, GAP_BROAD__USED};
-    gap_broad__query q;
-    float box[8];
-    size_t i;
-    if (kind != GAP_BROAD_EE && !(b->flag[a] & need[kind])) return count;
-    q.b = b;
-    q.kind = kind;
-    q.what = what[kind];
-    q.a = a;
-    q.n = gap_broad__nodes(b, kind == GAP_BROAD_EE ? GAP_BROAD_EDGES : GAP_BROAD_POINTS, a, q.node);
-    q.fixed = gap_broad__all_fixed(&b->mesh, q.node, q.n);
-    q.group = b->mesh.group ? b->mesh.group[q.node[0]] : 0;
-    gap_broad__box(b, q.node, q.n, q.lo, q.hi);
-    gap_broad__float_box(b, q.node, q.n, box);
-    gap_broad__aim(&q.probe, box, kind == GAP_BROAD_EE || kind == GAP_BROAD_VV ? a : -1);
-    q.stride = 2;
-    q.count = 0;
-    q.capacity = count < capacity ? capacity - count : 0;
-    q.out = q.capacity ? pair + 2 * count + 1 : NULL;
-    gap_broad__walk(&q);
-    if (q.count <= q.capacity && q.count > 0) {
-        gap_broad__order(q.out, 2, q.count);
-        for (i = 0; i < q.count; ++i) pair[2 * (count + i)] = a;
+    int c, k;
+    q->n = 0;
+    for (k = 0; k < GAP_BROAD__WIDE; ++k) {
+        q->box.id[k] = 0;
+        for (c = 0; c < 3; ++c) {
+            q->box.lo[c][k] = FLT_MAX;
+            q->box.hi[c][k] = -FLT_MAX;
+        }
     }
-    return count + q.count;
+    for (c = 0; c < 3; ++c) {
+        q->hull[c] = FLT_MAX;
+        q->hull[4 + c] = -FLT_MAX;
+    }
+}
+
+/* Make a (or the box lo, hi) a member, unless the packet is full or would get too wide for it:
+   the sum of its sides may exceed that of the new member by `reach`. */
+static inline int gap_broad__join(gap_broad__packet *q, const float box[8], float reach)
+{
+    float own = 0.0f, sum = 0.0f, lo[3], hi[3];
+    int k;
+    if (q->n == GAP_BROAD__WIDE) return 0;
+    for (k = 0; k < 3; ++k) {
+        lo[k] = box[k] < q->hull[k] ? box[k] : q->hull[k];
+        hi[k] = box[4 + k] > q->hull[4 + k] ? box[4 + k] : q->hull[4 + k];
+        own += box[4 + k] - box[k];
+        sum += hi[k] - lo[k];
+    }
+    if (q->n > 0 && sum > own + reach) return 0;
+    for (k = 0; k < 3; ++k) {
+        q->box.lo[k][q->n] = box[k];
+        q->box.hi[k][q->n] = box[4 + k];
+        q->hull[k] = lo[k];
+        q->hull[4 + k] = hi[k];
+    }
+    ++q->n;
+    return 1;
+}
+
+/* Fill a packet with first primitives from a on; returns the first one that is not in it. */
+static inline int gap_broad__gather(gap_broad__packet *q, int a, int end)
+{
+    static const unsigned char need[3] = {GAP_BROAD__POINT, GAP_BROAD__CODIM, GAP_BROAD__USED};
+    const gap_broad *b = q->b;
+    const int ee = q->kind == GAP_BROAD_EE;
+    float box[8];
+    int i;
+    gap_broad__clear(q);
+    for (; a < end; ++a) {
+        i = q->n;
+        if (!ee && !(b->flag[a] & need[q->kind])) continue;
+        if (i == GAP_BROAD__WIDE) break;
+        q->a[i] = a;
+        q->nodes[i] = gap_broad__nodes(b, ee ? GAP_BROAD_EDGES : GAP_BROAD_POINTS, a, q->node[i]);
+        gap_broad__float_box(b, q->node[i], q->nodes[i], box);
+        if (!gap_broad__join(q, box, b->tree[q->what].reach)) break;
+        gap_broad__box(b, q->node[i], q->nodes[i], q->lo[i], q->hi[i]);
+        if (ee || q->kind == GAP_BROAD_VV) q->box.id[i] = -a;
+    }
+    q->above = (ee || q->kind == GAP_BROAD_VV) && q->n > 0 ? q->a[0] : -1;
+    return a;
 }
 
 GAP_BROAD_API int gap_broad_query(const gap_broad *b, int kind, int begin, int end, int *pair,
     size_t capacity, size_t *count)
 {
-    size_t n = 0;
-    int a;
+    static const int what[4] = {GAP_BROAD_POINTS, GAP_BROAD_EDGES, GAP_BROAD_TRIS, GAP_BROAD_EDGES};
+    gap_broad__packet q;
+    size_t from;
     GAP_BROAD_ASSERT(b && count && (pair || capacity == 0) && 0 <= begin && begin <= end);
     *count = 0;
     if (kind < 0 || kind > 3 || !(b->built & 1) || end > gap_broad__firsts(b, kind))
         return GAP_BROAD_EINPUT;
     if (b->mesh.dim == 2 && kind >= GAP_BROAD_VF) return GAP_BROAD_OK;
-    for (a = begin; a < end; ++a) n = gap_broad__one(b, kind, a, pair, capacity, n);
-    *count = n;
-    return n > capacity ? GAP_BROAD_MORE : GAP_BROAD_OK;
+    q.b = b;
+    q.kind = kind;
+    q.what = what[kind];
+    q.out = pair;
+    q.capacity = capacity;
+    q.count = 0;
+    while (begin < end) {
+        begin = gap_broad__gather(&q, begin, end);
+        from = q.count;
+        gap_broad__walk(&q);
+        if (q.count > from && q.count <= capacity)
+            gap_broad__order(pair + 2 * from, 2, q.count - from);
+    }
+    *count = q.count;
+    return q.count > capacity ? GAP_BROAD_MORE : GAP_BROAD_OK;
 }
 
 /* Several chunks write side by side, `slot` pairs of room each, behind what is already there. */
@@ -1124,7 +1217,7 @@ GAP_BROAD_API int gap_broad_in_box(const gap_broad *b, int what, const double *l
     const double *hi, int *out, size_t capacity, size_t *count)
 {
     float box[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-    gap_broad__query q;
+    gap_broad__packet q;
     int k;
     GAP_BROAD_ASSERT(b && lo && hi && count && (out || capacity == 0));
     *count = 0;
@@ -1134,16 +1227,18 @@ GAP_BROAD_API int gap_broad_in_box(const gap_broad *b, int what, const double *l
         double u = lo[k] * b->scale - b->center[k] - b->pad;
         double v = hi[k] * b->scale - b->center[k] + b->pad;
         if (lo[k] != lo[k] || hi[k] != hi[k]) return GAP_BROAD_ENONFIN;
-        q.lo[k] = lo[k];
-        q.hi[k] = hi[k];
+        q.lo[0][k] = lo[k];
+        q.hi[0][k] = hi[k];
         box[k] = (float)(u < -far ? -far : u > far ? far : u);
         box[4 + k] = (float)(v < -far ? -far : v > far ? far : v);
     }
     q.b = b;
     q.kind = -1;
     q.what = what;
-    gap_broad__aim(&q.probe, box, -1);
-    q.stride = 1;
+    q.nodes[0] = 0;
+    q.above = -1;
+    gap_broad__clear(&q);
+    gap_broad__join(&q, box, 0.0f);
     q.count = 0;
     q.capacity = capacity;
     q.out = out;
