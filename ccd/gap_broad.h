@@ -282,6 +282,26 @@ static inline unsigned gap_broad__overlap(const gap_broad__node *n, const float 
     return (unsigned)__builtin_ia32_movmskps(v) | (unsigned)__builtin_ia32_movmskps(w) << 4;
 }
 
+/* Bit k: one of a[0][k], a[1][k] is one of node[0..2]. */
+static inline unsigned gap_broad__shared(const int a[2][GAP_BROAD__WIDE], const int node[3])
+{
+    gap_broad__i4 v, in = {0, 0, 0, 0}, in4 = {0, 0, 0, 0};
+    gap_broad__f4 f, f4;
+    int j, k;
+    for (k = 0; k < 3; ++k) {
+        const gap_broad__i4 n = {node[k], node[k], node[k], node[k]};
+        for (j = 0; j < 2; ++j) {
+            memcpy(&v, a[j], sizeof v);
+            in |= v == n;
+            memcpy(&v, a[j] + 4, sizeof v);
+            in4 |= v == n;
+        }
+    }
+    memcpy(&f, &in, sizeof f);
+    memcpy(&f4, &in4, sizeof f4);
+    return (unsigned)__builtin_ia32_movmskps(f) | (unsigned)__builtin_ia32_movmskps(f4) << 4;
+}
+
 static inline int gap_broad__lowest_bit(unsigned m)
 {
     return __builtin_ctz(m);
@@ -311,6 +331,16 @@ static inline unsigned gap_broad__overlap(const gap_broad__node *n, const float 
             n->lo[2][k] <= hi[2 * stride] && n->hi[2][k] >= lo[2 * stride])
             bits |= 1u << k;
     }
+    return bits;
+}
+
+static inline unsigned gap_broad__shared(const int a[2][GAP_BROAD__WIDE], const int node[3])
+{
+    unsigned bits = 0;
+    int j, k;
+    for (k = 0; k < GAP_BROAD__WIDE; ++k)
+        for (j = 0; j < 3; ++j)
+            if (a[0][k] == node[j] || a[1][k] == node[j]) bits |= 1u << k;
     return bits;
 }
 
@@ -894,9 +924,10 @@ typedef struct gap_broad__packet {
     int kind;               /* -1: one box, nothing is left out */
     int what;               /* the tree that is walked */
     int n, above;           /* members; only ids above this can have a partner */
-    int a[GAP_BROAD__WIDE], nodes[GAP_BROAD__WIDE], node[GAP_BROAD__WIDE][3];
+    int a[GAP_BROAD__WIDE], nodes, node[2][GAP_BROAD__WIDE]; /* nodes of each; both rows filled */
     gap_broad__node box;    /* the members' float boxes; id = -a, so that id > -second is a < second */
     float hull[8];
+    unsigned boxed;         /* bit i: lo[i], hi[i] are there */
     double lo[GAP_BROAD__WIDE][3], hi[GAP_BROAD__WIDE][3];
     int *out;
     size_t capacity, count;
@@ -911,16 +942,14 @@ static inline int gap_broad__all_fixed(const gap_broad_mesh *m, const int *node,
     return 1;
 }
 
-/* The rules beside the boxes' overlap, for member i and primitive id. */
+/* The rules beside incidence and overlap, for member i and primitive id. */
 static inline int gap_broad__allowed(const gap_broad__packet *q, int i, int id, const int *node,
     int n)
 {
     const gap_broad_mesh *m = &q->b->mesh;
-    if (m->group && m->group[q->node[i][0]] < 0 && m->group[q->node[i][0]] == m->group[node[0]])
-        return 0;
-    if (m->fixed && gap_broad__all_fixed(m, q->node[i], q->nodes[i]) &&
-        gap_broad__all_fixed(m, node, n))
-        return 0;
+    const int own[2] = {q->node[0][i], q->node[1][i]};
+    if (m->group && m->group[own[0]] < 0 && m->group[own[0]] == m->group[node[0]]) return 0;
+    if (m->fixed && gap_broad__all_fixed(m, own, 2) && gap_broad__all_fixed(m, node, n)) return 0;
     return !q->b->opt.keep || q->b->opt.keep(q->b->opt.keep_user, q->kind, q->a[i], id);
 }
 
@@ -937,28 +966,24 @@ static inline void gap_broad__emit(gap_broad__packet *q, int i, int id)
     ++q->count;
 }
 
-static inline int gap_broad__incident(const gap_broad__packet *q, int i, const int *node, int n)
-{
-    int j, k;
-    for (j = 0; j < q->nodes[i]; ++j)
-        for (k = 0; k < n; ++k)
-            if (q->node[i][j] == node[k]) return 1;
-    return 0;
-}
-
 /* Primitive id against the members in `hits`, whose float boxes overlap its own. */
 static inline void gap_broad__meet(gap_broad__packet *q, int id, unsigned hits)
 {
     const gap_broad *b = q->b;
     double lo[3], hi[3];
-    int node[3], n, i, k, boxed = 0;
+    int node[3] = {-2, -2, -2}, n, i, k;
     n = gap_broad__nodes(b, q->what, id, node);
+    hits &= ~gap_broad__shared((const int (*)[GAP_BROAD__WIDE])q->node, node);
+    if (!hits) return;
     if (q->kind == GAP_BROAD_VE && b->mesh.dim == 3 && !b->flag[b->mesh.nodes + id]) return;
+    gap_broad__box(b, node, n, lo, hi);
     for (; hits; hits &= hits - 1) {
         i = gap_broad__lowest_bit(hits);
-        if (gap_broad__incident(q, i, node, n)) continue;
-        if (!boxed) gap_broad__box(b, node, n, lo, hi);
-        boxed = 1;
+        if (!(q->boxed >> i & 1u)) {
+            const int own[2] = {q->node[0][i], q->node[1][i]};
+            gap_broad__box(b, own, q->nodes, q->lo[i], q->hi[i]);
+            q->boxed |= 1u << i;
+        }
         for (k = 0; k < b->mesh.dim; ++k)
             if (!(lo[k] <= q->hi[i][k] && q->lo[i][k] <= hi[k])) break;
         if (k < b->mesh.dim) continue;
@@ -1059,8 +1084,10 @@ static inline void gap_broad__clear(gap_broad__packet *q)
 {
     int c, k;
     q->n = 0;
+    q->boxed = 0;
     for (k = 0; k < GAP_BROAD__WIDE; ++k) {
         q->box.id[k] = 0;
+        q->node[0][k] = q->node[1][k] = -1;
         for (c = 0; c < 3; ++c) {
             q->box.lo[c][k] = FLT_MAX;
             q->box.hi[c][k] = -FLT_MAX;
@@ -1101,22 +1128,23 @@ static inline int gap_broad__gather(gap_broad__packet *q, int a, int end)
 {
     static const unsigned char need[3] = {GAP_BROAD__POINT, GAP_BROAD__CODIM, GAP_BROAD__USED};
     const gap_broad *b = q->b;
-    const int ee = q->kind == GAP_BROAD_EE;
+    const int ee = q->kind == GAP_BROAD_EE, ordered = ee || q->kind == GAP_BROAD_VV;
     float box[8];
-    int i;
+    int i, node[3] = {0, 0, 0};
     gap_broad__clear(q);
     for (; a < end; ++a) {
         i = q->n;
         if (!ee && !(b->flag[a] & need[q->kind])) continue;
         if (i == GAP_BROAD__WIDE) break;
-        q->a[i] = a;
-        q->nodes[i] = gap_broad__nodes(b, ee ? GAP_BROAD_EDGES : GAP_BROAD_POINTS, a, q->node[i]);
-        gap_broad__float_box(b, q->node[i], q->nodes[i], box);
+        q->nodes = gap_broad__nodes(b, ee ? GAP_BROAD_EDGES : GAP_BROAD_POINTS, a, node);
+        gap_broad__float_box(b, node, q->nodes, box);
         if (!gap_broad__join(q, box, b->tree[q->what].reach)) break;
-        gap_broad__box(b, q->node[i], q->nodes[i], q->lo[i], q->hi[i]);
-        if (ee || q->kind == GAP_BROAD_VV) q->box.id[i] = -a;
+        q->a[i] = a;
+        q->node[0][i] = node[0];
+        q->node[1][i] = node[q->nodes - 1];
+        if (ordered) q->box.id[i] = -a;
     }
-    q->above = (ee || q->kind == GAP_BROAD_VV) && q->n > 0 ? q->a[0] : -1;
+    q->above = ordered && q->n > 0 ? q->a[0] : -1;
     return a;
 }
 
@@ -1235,10 +1263,10 @@ GAP_BROAD_API int gap_broad_in_box(const gap_broad *b, int what, const double *l
     q.b = b;
     q.kind = -1;
     q.what = what;
-    q.nodes[0] = 0;
     q.above = -1;
     gap_broad__clear(&q);
     gap_broad__join(&q, box, 0.0f);
+    q.boxed = 1;
     q.count = 0;
     q.capacity = capacity;
     q.out = out;
