@@ -452,6 +452,23 @@ static inline void gap_broad__float_box(const gap_broad *b, const int *node, int
 }
 
 /* ---- the scaled frame ---------------------------------------------------------------------- */
+/* Widen lo, hi by the positions x of all used nodes; 0 if one is not finite. */
+static inline int gap_broad__bounds(const gap_broad *b, int dim, const double *x, double lo[3],
+    double hi[3])
+{
+    double bad[3] = {0, 0, 0};
+    int i, k;
+    for (i = 0; i < b->mesh.nodes; ++i, x += dim) {
+        if (!(b->flag[i] & GAP_BROAD__USED)) continue;
+        for (k = 0; k < dim; ++k) {
+            lo[k] = x[k] < lo[k] ? x[k] : lo[k];
+            hi[k] = x[k] > hi[k] ? x[k] : hi[k];
+            bad[k] += x[k] - x[k]; /* NaN once x is not finite */
+        }
+    }
+    return bad[0] + bad[1] + bad[2] == 0.0;
+}
+
 /* Float boxes live in y = (x - center) scale with scale a power of two and |y| <= 1, so that they
    neither overflow nor lose bits far from the origin. One pad covers all that lies between them
    and the double boxes: rounding to float (2^-24), a radius rounded and added (2^-23), and the
@@ -461,22 +478,11 @@ static inline int gap_broad__frame(gap_broad *b)
     const int dim = b->mesh.dim;
     double lo[3] = {DBL_MAX, DBL_MAX, DBL_MAX}, hi[3] = {-DBL_MAX, -DBL_MAX, -DBL_MAX};
     double size = 0.0, big = 0.0, rmax = 0.0;
-    const double *x;
-    int i, k, s, e, bad = 0;
-    for (s = 0; s < 2; ++s) {
-        x = s ? b->x1 : b->x0;
-        if (s && b->x1 == b->x0) break;
-        for (i = 0; i < b->mesh.nodes; ++i) {
-            if (!(b->flag[i] & GAP_BROAD__USED)) continue;
-            for (k = 0; k < dim; ++k) {
-                double v = x[(size_t)dim * (size_t)i + (size_t)k];
-                bad |= !(fabs(v) <= DBL_MAX);
-                lo[k] = v < lo[k] ? v : lo[k];
-                hi[k] = v > hi[k] ? v : hi[k];
-            }
-        }
-    }
-    if (bad || !(fabs(b->inflate) <= DBL_MAX)) return GAP_BROAD_ENONFIN;
+    int i, k, e, ok = fabs(b->inflate) <= DBL_MAX;
+    for (i = 0; i < (b->x1 == b->x0 ? 1 : 2); ++i) /* dim as a constant: unrolled */
+        ok &= dim == 3 ? gap_broad__bounds(b, 3, i ? b->x1 : b->x0, lo, hi) :
+            gap_broad__bounds(b, 2, i ? b->x1 : b->x0, lo, hi);
+    if (!ok) return GAP_BROAD_ENONFIN;
     if (b->inflate < 0.0) return GAP_BROAD_EINPUT;
     for (i = 0; b->mesh.radius && i < b->mesh.nodes; ++i) {
         double r = b->mesh.radius[i];
@@ -502,27 +508,32 @@ static inline int gap_broad__frame(gap_broad *b)
     return GAP_BROAD_OK;
 }
 
-static inline void gap_broad__node_range(void *ctx, int begin, int end, int worker)
+static inline void gap_broad__node_boxes(gap_broad *b, int dim, int begin, int end)
 {
-    gap_broad *b = (gap_broad *)ctx;
-    const int dim = b->mesh.dim;
     const double grow = b->inflate * b->scale + b->pad;
     int i, k;
-    (void)worker;
     for (i = begin; i < end; ++i) {
         float *box = b->node_box + 8 * (size_t)i;
+        const double *x0 = b->x0 + (size_t)dim * (size_t)i, *x1 = b->x1 + (size_t)dim * (size_t)i;
         const double r = b->mesh.radius ? b->mesh.radius[i] * b->scale + b->pad : 0.0;
         box[2] = box[6] = 0.0f;
         box[3] = -(float)r;
         box[7] = (float)r;
         if (!(b->flag[i] & GAP_BROAD__USED)) continue;
         for (k = 0; k < dim; ++k) {
-            double v = b->x0[(size_t)dim * (size_t)i + (size_t)k] * b->scale - b->center[k];
-            double w = b->x1[(size_t)dim * (size_t)i + (size_t)k] * b->scale - b->center[k];
+            double v = x0[k] * b->scale - b->center[k], w = x1[k] * b->scale - b->center[k];
             box[k] = (float)((v < w ? v : w) - grow);
             box[4 + k] = (float)((v > w ? v : w) + grow);
         }
     }
+}
+
+static inline void gap_broad__node_range(void *ctx, int begin, int end, int worker)
+{
+    gap_broad *b = (gap_broad *)ctx;
+    (void)worker;
+    if (b->mesh.dim == 3) gap_broad__node_boxes(b, 3, begin, end);
+    else gap_broad__node_boxes(b, 2, begin, end);
 }
 
 /* ---- the tree ------------------------------------------------------------------------------ */
@@ -633,6 +644,33 @@ static inline uint64_t *gap_broad__sort(uint64_t *a, uint64_t *c, int n, int fro
     return a;
 }
 
+static inline void gap_broad__blank(gap_broad__node *p, int k)
+{
+    int c;
+    for (c = 0; c < 3; ++c) {
+        p->lo[c][k] = FLT_MAX;
+        p->hi[c][k] = -FLT_MAX;
+    }
+    p->id[k] = -1;
+}
+
+static inline void gap_broad__fill(const gap_broad *b, int what, gap_broad__node *leaf)
+{
+    int k, c, node[3];
+    float box[8];
+    for (k = 0; k < GAP_BROAD__WIDE; ++k) {
+        if (leaf->id[k] < 0) {
+            gap_broad__blank(leaf, k);
+            continue;
+        }
+        gap_broad__float_box(b, node, gap_broad__nodes(b, what, leaf->id[k], node), box);
+        for (c = 0; c < 3; ++c) {
+            leaf->lo[c][k] = box[c];
+            leaf->hi[c][k] = box[4 + c];
+        }
+    }
+}
+
 /* Fill leaves: ids from the sorted keys if there are any (build), else as they are (refit). */
 static inline void gap_broad__leaf_range(void *ctx, int begin, int end, int worker)
 {
@@ -640,22 +678,18 @@ static inline void gap_broad__leaf_range(void *ctx, int begin, int end, int work
     const gap_broad *b = job->b;
     const gap_broad_tree *t = &b->tree[job->what];
     const uint64_t mask = (UINT64_C(1) << gap_broad__id_bits(b, job->what)) - 1;
-    int i, k, c, id, node[3];
+    int i, k;
     (void)worker;
     for (i = begin; i < end; ++i) {
         gap_broad__node *leaf = gap_broad__at(t, 0, i);
-        for (k = 0; k < GAP_BROAD__WIDE; ++k) {
+        for (k = 0; job->key && k < GAP_BROAD__WIDE; ++k) {
             const int at = GAP_BROAD__WIDE * i + k;
-            float box[8] = {FLT_MAX, FLT_MAX, FLT_MAX, 0, -FLT_MAX, -FLT_MAX, -FLT_MAX, 0};
-            if (job->key) leaf->id[k] = at < t->count ? (int)(job->key[at] & mask) : -1;
-            id = leaf->id[k];
-            if (id >= 0)
-                gap_broad__float_box(b, node, gap_broad__nodes(b, job->what, id, node), box);
-            for (c = 0; c < 3; ++c) {
-                leaf->lo[c][k] = box[c];
-                leaf->hi[c][k] = box[4 + c];
-            }
+            leaf->id[k] = at < t->count ? (int)(job->key[at] & mask) : -1;
         }
+        /* a constant kind each: the compiler drops the branches inside */
+        if (job->what == GAP_BROAD_TRIS) gap_broad__fill(b, GAP_BROAD_TRIS, leaf);
+        else if (job->what == GAP_BROAD_EDGES) gap_broad__fill(b, GAP_BROAD_EDGES, leaf);
+        else gap_broad__fill(b, GAP_BROAD_POINTS, leaf);
     }
 }
 
@@ -664,15 +698,19 @@ static inline void gap_broad__lift(gap_broad__node *p, int k, const gap_broad__n
 {
     int c, j, id = -1;
     for (c = 0; c < 3; ++c) {
-        float lo = FLT_MAX, hi = -FLT_MAX;
-        for (j = 0; child && j < GAP_BROAD__WIDE; ++j) {
-            lo = child->lo[c][j] < lo ? child->lo[c][j] : lo;
-            hi = child->hi[c][j] > hi ? child->hi[c][j] : hi;
+        float lo[4], hi[4];
+        for (j = 0; j < 4; ++j) { /* halves, then quarters: four in a row for the vectoriser */
+            lo[j] = child->lo[c][j] < child->lo[c][j + 4] ? child->lo[c][j] : child->lo[c][j + 4];
+            hi[j] = child->hi[c][j] > child->hi[c][j + 4] ? child->hi[c][j] : child->hi[c][j + 4];
         }
-        p->lo[c][k] = lo;
-        p->hi[c][k] = hi;
+        for (j = 0; j < 2; ++j) {
+            lo[j] = lo[j] < lo[j + 2] ? lo[j] : lo[j + 2];
+            hi[j] = hi[j] > hi[j + 2] ? hi[j] : hi[j + 2];
+        }
+        p->lo[c][k] = lo[0] < lo[1] ? lo[0] : lo[1];
+        p->hi[c][k] = hi[0] > hi[1] ? hi[0] : hi[1];
     }
-    for (j = 0; child && j < GAP_BROAD__WIDE; ++j) id = child->id[j] > id ? child->id[j] : id;
+    for (j = 0; j < GAP_BROAD__WIDE; ++j) id = child->id[j] > id ? child->id[j] : id;
     p->id[k] = id;
 }
 
@@ -686,8 +724,9 @@ static inline void gap_broad__lift_range(void *ctx, int begin, int end, int work
     for (i = begin; i < end; ++i) {
         for (k = 0; k < GAP_BROAD__WIDE; ++k) {
             const int c = GAP_BROAD__WIDE * i + k;
-            gap_broad__lift(gap_broad__at(t, job->level, i), k,
-                c < below ? gap_broad__at(t, job->level - 1, c) : NULL);
+            gap_broad__node *p = gap_broad__at(t, job->level, i);
+            if (c < below) gap_broad__lift(p, k, gap_broad__at(t, job->level - 1, c));
+            else gap_broad__blank(p, k);
         }
     }
 }

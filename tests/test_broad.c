@@ -2,6 +2,7 @@
 #define GAP_BROAD_IMPLEMENTATION
 #include "gap_broad.h"
 #include "util.h"
+#include "gen_ball_socket.h"
 #include "../apps/common/pool.h"
 #include <float.h>
 
@@ -361,6 +362,158 @@ static MunitResult test_safe_touch(const MunitParameter p[], void *u)
         munit_assert_int(n, ==, 1);
     }
     gap_broad_free(&b);
+    return MUNIT_OK;
+}
+
+/* ---- true distances, by projection and clamping ---- */
+static double dot3(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static double dist_ve(const double *p, const double *a, const double *b)
+{
+    double u[3], w[3], t, d[3];
+    int k;
+    for (k = 0; k < 3; ++k) u[k] = b[k] - a[k], w[k] = p[k] - a[k];
+    t = fmin(1.0, fmax(0.0, dot3(w, u) / dot3(u, u)));
+    for (k = 0; k < 3; ++k) d[k] = w[k] - t * u[k];
+    return sqrt(dot3(d, d));
+}
+
+static double dist_vf(const double *p, const double *a, const double *b, const double *c)
+{
+    double u[3], v[3], w[3], n[3], uu, uv, vv, wu, wv, det, s, t;
+    int k;
+    for (k = 0; k < 3; ++k) u[k] = b[k] - a[k], v[k] = c[k] - a[k], w[k] = p[k] - a[k];
+    uu = dot3(u, u), uv = dot3(u, v), vv = dot3(v, v), wu = dot3(w, u), wv = dot3(w, v);
+    det = uu * vv - uv * uv;
+    s = (wu * vv - wv * uv) / det;
+    t = (wv * uu - wu * uv) / det;
+    for (k = 0; k < 3; ++k) n[k] = w[k] - s * u[k] - t * v[k];
+    if (s >= 0 && t >= 0 && s + t <= 1) return sqrt(dot3(n, n));
+    return fmin(dist_ve(p, a, b), fmin(dist_ve(p, b, c), dist_ve(p, c, a)));
+}
+
+static double dist_ee(const double *a, const double *b, const double *c, const double *d)
+{
+    double u[3], v[3], w[3], r[3], uu, uv, vv, wu, wv, det, s, t, best;
+    int k;
+    for (k = 0; k < 3; ++k) u[k] = b[k] - a[k], v[k] = d[k] - c[k], w[k] = a[k] - c[k];
+    uu = dot3(u, u), uv = dot3(u, v), vv = dot3(v, v), wu = dot3(w, u), wv = dot3(w, v);
+    det = uu * vv - uv * uv;
+    best = fmin(fmin(dist_ve(a, c, d), dist_ve(b, c, d)), fmin(dist_ve(c, a, b), dist_ve(d, a, b)));
+    s = (uv * wv - vv * wu) / det;
+    t = (uu * wv - uv * wu) / det;
+    if (!(s > 0 && s < 1 && t > 0 && t < 1)) return best;
+    for (k = 0; k < 3; ++k) r[k] = w[k] + s * u[k] - t * v[k];
+    return fmin(best, sqrt(dot3(r, r)));
+}
+
+static int pair_listed(const int *pair, int n, int a, int b)
+{
+    int lo = 0, hi = n;
+    while (lo < hi) {
+        int mid = lo + (hi - lo) / 2;
+        if (pair[2 * mid] < a || (pair[2 * mid] == a && pair[2 * mid + 1] < b)) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo < n && pair[2 * lo] == a && pair[2 * lo + 1] == b;
+}
+
+static void mesh_of(const gen_ball_socket *s, gap_broad_mesh *m)
+{
+    memset(m, 0, sizeof *m);
+    m->dim = 3;
+    m->nodes = s->nodes;
+    m->edges = s->edges;
+    m->tris = s->tris;
+    m->edge = s->edge;
+    m->tri = s->tri;
+}
+
+static int tri_has(const int *t, int v)
+{
+    return t[0] == v || t[1] == v || t[2] == v;
+}
+
+/* Every pair closer than dhat is listed, whatever dhat is. */
+static MunitResult test_safe_close(const MunitParameter p[], void *u)
+{
+    static const double times[3] = {1.0, 10.0, 60.0};
+    gen_ball_socket s;
+    gap_broad_mesh m;
+    const int *pair;
+    gap_broad b;
+    int i, j, k, n, close = 0;
+    (void)p;
+    (void)u;
+    gen_ball_socket_make(util_count(7, 12), &s);
+    mesh_of(&s, &m);
+    gap_broad_init(&b, NULL);
+    munit_assert_int(gap_broad_set_mesh(&b, &m), ==, 0);
+    for (k = 0; k < 3; ++k) {
+        const double dhat = s.dhat * times[k];
+        munit_assert_int(gap_broad_build(&b, s.x, NULL, 0.5 * dhat), ==, 0);
+        munit_assert_int(gap_broad_pairs(&b, GAP_BROAD_VF, &pair, &n), ==, 0);
+        for (i = 0; i < s.nodes; ++i) {
+            for (j = 0; j < s.tris; ++j) {
+                const int *t = s.tri + 3 * j;
+                if (tri_has(t, i)) continue;
+                if (dist_vf(s.x + 3 * i, s.x + 3 * t[0], s.x + 3 * t[1], s.x + 3 * t[2]) > dhat)
+                    continue;
+                munit_assert_true(pair_listed(pair, n, i, j));
+                ++close;
+            }
+        }
+        munit_assert_int(gap_broad_pairs(&b, GAP_BROAD_EE, &pair, &n), ==, 0);
+        for (i = 0; i < s.edges; ++i) {
+            for (j = i + 1; j < s.edges; ++j) {
+                const int *e = s.edge + 2 * i, *f = s.edge + 2 * j;
+                if (e[0] == f[0] || e[0] == f[1] || e[1] == f[0] || e[1] == f[1]) continue;
+                if (dist_ee(s.x + 3 * e[0], s.x + 3 * e[1], s.x + 3 * f[0], s.x + 3 * f[1]) > dhat)
+                    continue;
+                munit_assert_true(pair_listed(pair, n, i, j));
+                ++close;
+            }
+        }
+    }
+    munit_assert_int(close, >, 5000);
+    gap_broad_free(&b);
+    gen_ball_socket_free(&s);
+    return MUNIT_OK;
+}
+
+/* Counts that other programs found for this scene with boxes in double precision. */
+static MunitResult test_ball_socket(const MunitParameter p[], void *u)
+{
+    gen_ball_socket s;
+    gap_broad_mesh m;
+    const int *pair;
+    double *x1;
+    gap_broad b;
+    int vf, ee, i;
+    (void)p;
+    (void)u;
+    gen_ball_socket_make(32, &s);
+    mesh_of(&s, &m);
+    gap_broad_init(&b, NULL);
+    munit_assert_int(gap_broad_set_mesh(&b, &m), ==, 0);
+    munit_assert_int(gap_broad_build(&b, s.x, NULL, 0.5 * s.dhat), ==, 0);
+    munit_assert_int(gap_broad_pairs(&b, GAP_BROAD_EE, &pair, &ee), ==, 0);
+    munit_assert_int(gap_broad_pairs(&b, GAP_BROAD_VF, &pair, &vf), ==, 0);
+    munit_assert_int(ee, ==, 75859);
+    munit_assert_int(vf, ==, 16257);
+    x1 = (double *)munit_calloc(3 * (size_t)s.nodes, sizeof *x1);
+    gen_ball_socket_motion(&s, 0.1, x1);
+    for (i = 0; i < 3 * s.nodes; ++i) x1[i] += s.x[i];
+    munit_assert_int(gap_broad_refit(&b, s.x, x1, 0.0), ==, 0);
+    munit_assert_int(gap_broad_pairs(&b, GAP_BROAD_EE, &pair, &ee), ==, 0);
+    munit_assert_int(gap_broad_pairs(&b, GAP_BROAD_VF, &pair, &vf), ==, 0);
+    munit_assert_int(ee + vf, ==, 47561);
+    free(x1);
+    gap_broad_free(&b);
+    gen_ball_socket_free(&s);
     return MUNIT_OK;
 }
 
@@ -752,6 +905,8 @@ static MunitTest tests[] = {
     {(char *)"/ranges_join", test_ranges, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {(char *)"/in_box", test_in_box, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {(char *)"/safe_touch", test_safe_touch, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {(char *)"/safe_close", test_safe_close, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {(char *)"/ball_in_socket", test_ball_socket, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {(char *)"/same_for_any_threads", test_threads, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {(char *)"/memory", test_memory, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {(char *)"/memory_particles", test_particles_memory, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
