@@ -39,9 +39,9 @@ METHOD
    Boxes. With g = inflate + the largest radius of the primitive's nodes, per axis
    [min - g, max + g] over its nodes (at x0 and x1), moved outwards by one part in 2^52 if g > 0.
    Tree. Primitives in Morton order, 8 to a leaf, 8 children to a node, no pointers, float boxes
-   rounded outwards: 36 bytes each. Refit keeps the order. Each vertex (vf, ve, vv) or edge (ee)
-   walks the tree; ee skips subtrees without a larger number. As the LBVH of ipc-toolkit the tree
-   comes from a sort, but it is implicit and wide, and doubles decide.
+   rounded outwards: 36 bytes each. Refit keeps the order. Vertices (vf, ve, vv) or edges (ee) walk
+   it, up to 8 neighbours in number at once; ee skips subtrees without a larger number. As in the
+   LBVH of ipc-toolkit the tree comes from a sort; ours is implicit and wide, and doubles decide.
    Kinds. vf: vertex-triangle, ee: edge-edge (3D). ve: in 2D any vertex with any edge; in 3D nodes
    of codimensional edges (in no triangle) and points, with codimensional edges. vv: two points.
    Left out: pairs that share a node; of one negative group (a primitive's group is that of its
@@ -253,7 +253,8 @@ static inline void gap_broad__hull(const float *box, const int *node, int n, flo
     memcpy(out + 4, &hi, sizeof hi);
 }
 
-/* Bit k: the box of child k overlaps the box lo, hi (3 values, stride apart), and its id is above. */
+/* Bit k: the box of child k overlaps the box lo, hi (3 values, stride apart), and its id is
+   above `above`. */
 static inline unsigned gap_broad__overlap(const gap_broad__node *n, const float *lo,
     const float *hi, int stride, int above)
 {
@@ -964,7 +965,7 @@ typedef struct gap_broad__packet {
     int what;               /* the tree that is walked */
     int n, above;           /* members; only ids above this can have a partner */
     int a[GAP_BROAD__WIDE], nodes, node[2][GAP_BROAD__WIDE]; /* nodes of each; both rows filled */
-    gap_broad__node box;    /* the members' float boxes; id = -a, so that id > -second is a < second */
+    gap_broad__node box;    /* their float boxes; id = -a, so that id > -second is a < second */
     float hull[8];
     unsigned boxed;         /* bit i: lo[i], hi[i] are there */
     double lo[GAP_BROAD__WIDE][3], hi[GAP_BROAD__WIDE][3];
