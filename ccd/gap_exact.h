@@ -1030,7 +1030,7 @@ static inline int gap_exact__meet_nodes(const gap_exact_mesh *m, const int *a, i
     int nb)
 {
     const double *p[3], *q[3];
-    int i, j, k, rest[3], r;
+    int i, j, k, rest[3] = {0, 0, 0}, r;
     if (!na || !nb) return GAP_EXACT_APART;
     for (i = 0; i < na; ++i)
         for (j = 0; j < nb; ++j) {
