@@ -1,0 +1,450 @@
+/* raster.c - see raster.h */
+#include "raster.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHADOW 2048   /* side of the shadow map */
+#define BIAS 3e-3f    /* of the scene's extent along the light: hides the map's own grid */
+
+struct raster {
+    int width, height, samples, w, h; /* w, h: of the sample grid */
+    float *depth;                     /* 1 / distance along the view; larger is nearer */
+    float (*color)[3];
+    unsigned char *image;
+    float *shadow;                    /* depth along the light; smaller is nearer to it */
+    double axis[3][3], eye[3], focal; /* right, up, towards the eye */
+    double laxis[3][3], llow[3], lscale[3];
+    double light[3];
+};
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void cross(const double a[3], const double b[3], double c[3])
+{
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static int normalize(double a[3])
+{
+    double n = sqrt(dot(a, a));
+    int k;
+    if (!(n > 0.0)) return 0;
+    for (k = 0; k < 3; ++k) a[k] /= n;
+    return 1;
+}
+
+raster *raster_open(int width, int height, int samples)
+{
+    raster *r = calloc(1, sizeof *r);
+    size_t n;
+    if (!r) return NULL;
+    r->width = width;
+    r->height = height;
+    r->samples = samples;
+    r->w = width * samples;
+    r->h = height * samples;
+    n = (size_t)r->w * (size_t)r->h;
+    r->depth = malloc(n * sizeof *r->depth);
+    r->color = malloc(n * sizeof *r->color);
+    r->image = malloc(3 * (size_t)width * (size_t)height);
+    r->shadow = malloc((size_t)SHADOW * SHADOW * sizeof *r->shadow);
+    if (!r->depth || !r->color || !r->image || !r->shadow) {
+        raster_close(r);
+        return NULL;
+    }
+    return r;
+}
+
+void raster_close(raster *r)
+{
+    if (!r) return;
+    free(r->depth);
+    free(r->color);
+    free(r->image);
+    free(r->shadow);
+    free(r);
+}
+
+raster_view raster_fit(const double *x, int n, double azimuth, double elevation, double zoom,
+    int width, int height)
+{
+    raster_view v;
+    double low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, r = 0.0, dist, rad = 3.14159265358979 / 180.0;
+    double half = tan(0.5 * 35.0 * rad);
+    int i, k;
+    memset(&v, 0, sizeof v);
+    for (i = 0; i < n; ++i) for (k = 0; k < 3; ++k) {
+        if (i == 0 || x[3 * i + k] < low[k]) low[k] = x[3 * i + k];
+        if (i == 0 || x[3 * i + k] > high[k]) high[k] = x[3 * i + k];
+    }
+    for (k = 0; k < 3; ++k) {
+        v.at[k] = 0.5 * (low[k] + high[k]);
+        r += 0.25 * (high[k] - low[k]) * (high[k] - low[k]);
+    }
+    r = r > 0.0 ? sqrt(r) : 1.0;
+    if (width < height) half *= (double)width / height;
+    dist = r / sin(atan(half)) / (zoom > 0.0 ? zoom : 1.0);
+    v.eye[0] = v.at[0] + dist * cos(elevation * rad) * sin(azimuth * rad);
+    v.eye[1] = v.at[1] + dist * sin(elevation * rad);
+    v.eye[2] = v.at[2] + dist * cos(elevation * rad) * cos(azimuth * rad);
+    v.up[1] = 1.0;
+    if (fabs(elevation) > 89.0) {
+        v.up[1] = 0.0;
+        v.up[2] = elevation > 0.0 ? -1.0 : 1.0;
+    }
+    v.angle = 35.0;
+    return v;
+}
+
+/* Three axes with the last along `forward` and the middle near `up`. */
+static void frame(const double forward[3], const double up[3], double axis[3][3])
+{
+    memcpy(axis[2], forward, 3 * sizeof(double));
+    normalize(axis[2]);
+    cross(up, axis[2], axis[0]);
+    if (!normalize(axis[0])) {
+        double other[3] = {1.0, 0.0, 0.0};
+        if (fabs(axis[2][0]) > 0.9) {
+            other[0] = 0.0;
+            other[2] = 1.0;
+        }
+        cross(other, axis[2], axis[0]);
+        normalize(axis[0]);
+    }
+    cross(axis[2], axis[0], axis[1]);
+}
+
+static void light_frame(raster *r, const raster_view *view, const double scene[6])
+{
+    double up[3] = {0.0, 1.0, 0.0}, l[3];
+    int i, k, c;
+    memcpy(l, view->light, sizeof l);
+    if (!normalize(l)) { /* above and left of the camera */
+        for (k = 0; k < 3; ++k) l[k] = -0.5 * r->axis[0][k] + 0.45 * r->axis[2][k];
+        l[1] += 1.0;
+        normalize(l);
+    }
+    memcpy(r->light, l, sizeof l);
+    frame(l, up, r->laxis);
+    for (k = 0; k < 3; ++k) {
+        double low = HUGE_VAL, high = -HUGE_VAL;
+        for (i = 0; i < 8; ++i) {
+            double p[3], s;
+            for (c = 0; c < 3; ++c) p[c] = scene[c + (i >> c & 1 ? 3 : 0)];
+            s = dot(p, r->laxis[k]);
+            if (s < low) low = s;
+            if (s > high) high = s;
+        }
+        if (!(high > low)) high = low + 1.0;
+        r->llow[k] = low - 0.02 * (high - low);
+        r->lscale[k] = 1.0 / (1.04 * (high - low));
+    }
+}
+
+int raster_begin(raster *r, const raster_view *view, const double scene[6])
+{
+    double forward[3];
+    size_t i, n = (size_t)r->w * (size_t)r->h;
+    int k, y, x;
+    for (k = 0; k < 3; ++k) forward[k] = view->eye[k] - view->at[k];
+    frame(forward, view->up, r->axis);
+    memcpy(r->eye, view->eye, sizeof r->eye);
+    r->focal = 0.5 * r->h / tan((view->angle > 0.0 ? view->angle : 35.0) * 3.14159265358979 / 360.0);
+    light_frame(r, view, scene);
+    for (i = 0; i < (size_t)SHADOW * SHADOW; ++i) r->shadow[i] = 2.0f;
+    memset(r->depth, 0, n * sizeof *r->depth);
+    for (y = 0; y < r->h; ++y) { /* paper white, a little darker below */
+        float t = (float)y / (float)r->h;
+        for (x = 0; x < r->w; ++x) {
+            float *c = r->color[(size_t)y * (size_t)r->w + (size_t)x];
+            c[0] = 0.985f - 0.055f * t;
+            c[1] = 0.988f - 0.050f * t;
+            c[2] = 0.992f - 0.042f * t;
+        }
+    }
+    return 1;
+}
+
+/* ---------------------------------------------------------------- shadow map */
+static void to_light(const raster *r, const double *x, double out[3])
+{
+    int k;
+    for (k = 0; k < 3; ++k) out[k] = (dot(x, r->laxis[k]) - r->llow[k]) * r->lscale[k];
+    out[0] *= SHADOW;
+    out[1] *= SHADOW;
+    out[2] = 1.0 - out[2]; /* 0 is nearest to the light */
+}
+
+/* Pixels whose centre the triangle a b c covers: calls nothing, walks rows by the edge functions.
+   The body receives the barycentric weights. */
+typedef struct cover {
+    int x0, x1, y0, y1;
+    double area, e[3][3]; /* weight_i = e[i][0] + e[i][1] x + e[i][2] y */
+} cover;
+
+static int cover_of(double p[3][3], int w, int h, cover *c)
+{
+    double lx, hx, ly, hy;
+    int i;
+    lx = fmin(p[0][0], fmin(p[1][0], p[2][0]));
+    hx = fmax(p[0][0], fmax(p[1][0], p[2][0]));
+    ly = fmin(p[0][1], fmin(p[1][1], p[2][1]));
+    hy = fmax(p[0][1], fmax(p[1][1], p[2][1]));
+    if (!(hx >= 0.0 && lx < w && hy >= 0.0 && ly < h)) return 0;
+    c->x0 = lx < 0.0 ? 0 : (int)lx;
+    c->x1 = hx >= w ? w - 1 : (int)hx;
+    c->y0 = ly < 0.0 ? 0 : (int)ly;
+    c->y1 = hy >= h ? h - 1 : (int)hy;
+    c->area = (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
+    if (!(fabs(c->area) > 1e-12)) return 0;
+    for (i = 0; i < 3; ++i) {
+        const double *a = p[(i + 1) % 3], *b = p[(i + 2) % 3];
+        c->e[i][1] = (a[1] - b[1]) / c->area;
+        c->e[i][2] = (b[0] - a[0]) / c->area;
+        c->e[i][0] = (a[0] * b[1] - a[1] * b[0]) / c->area;
+    }
+    return 1;
+}
+
+void raster_cast(raster *r, const double *x, const int *tri, int n)
+{
+    int t, i, px, py;
+    for (t = 0; t < n; ++t) {
+        double p[3][3];
+        cover c;
+        for (i = 0; i < 3; ++i) to_light(r, x + 3 * (size_t)tri[3 * (size_t)t + (size_t)i], p[i]);
+        if (!cover_of(p, SHADOW, SHADOW, &c)) continue;
+        for (py = c.y0; py <= c.y1; ++py) for (px = c.x0; px <= c.x1; ++px) {
+            double u = px + 0.5, v = py + 0.5, w[3];
+            float z, *to;
+            for (i = 0; i < 3; ++i) w[i] = c.e[i][0] + c.e[i][1] * u + c.e[i][2] * v;
+            if (w[0] < 0.0 || w[1] < 0.0 || w[2] < 0.0) continue;
+            z = (float)(w[0] * p[0][2] + w[1] * p[1][2] + w[2] * p[2][2]);
+            to = &r->shadow[(size_t)py * SHADOW + (size_t)px];
+            if (z < *to) *to = z;
+        }
+    }
+}
+
+/* Part of the light that reaches x: 3 x 3 taps, spread so that the border is soft. */
+static float lit(const raster *r, const double *x, float spread)
+{
+    double p[3];
+    float sum = 0.0f;
+    int i, j;
+    to_light(r, x, p);
+    for (i = -1; i <= 1; ++i) for (j = -1; j <= 1; ++j) {
+        int u = (int)floor(p[0] + (double)((float)i * spread));
+        int v = (int)floor(p[1] + (double)((float)j * spread));
+        if (u < 0 || v < 0 || u >= SHADOW || v >= SHADOW) sum += 1.0f;
+        else sum += (float)p[2] - BIAS <= r->shadow[(size_t)v * SHADOW + (size_t)u] ? 1.0f : 0.0f;
+    }
+    return sum / 9.0f;
+}
+
+/* ---------------------------------------------------------------- what is seen */
+/* Sample position and 1/distance; 0 if behind the eye. */
+static int project(const raster *r, const double *x, double out[3])
+{
+    double d[3], z;
+    int k;
+    for (k = 0; k < 3; ++k) d[k] = x[k] - r->eye[k];
+    z = -dot(d, r->axis[2]);
+    if (!(z > 1e-9)) return 0;
+    out[0] = 0.5 * r->w + r->focal * dot(d, r->axis[0]) / z;
+    out[1] = 0.5 * r->h - r->focal * dot(d, r->axis[1]) / z;
+    out[2] = 1.0 / z;
+    return 1;
+}
+
+/* Light on a surface: sky from above, the lamp, and a little from the eye so that nothing is black.
+   Both sides are seen. */
+static float brightness(const raster *r, const double n[3], const double to_eye[3], float light)
+{
+    double side = dot(n, to_eye) < 0.0 ? -1.0 : 1.0, lamp = side * dot(n, r->light);
+    float sky = (float)(0.5 + 0.5 * side * n[1]);
+    return 0.30f + 0.24f * sky + 0.12f * (float)fabs(dot(n, to_eye)) +
+        0.46f * light * (lamp > 0.0 ? (float)lamp : 0.0f);
+}
+
+typedef struct triangle {
+    const double *v[3];
+    double p[3][3];      /* samples and 1/z */
+    double normal[3];
+    double height[3];    /* pixels of the final picture from edge i to its corner */
+    float color[3];
+    int edges;
+} triangle;
+
+static void shade(raster *r, const triangle *t, const double w[3], size_t at, float inv)
+{
+    double x[3], to_eye[3], q[3], sum = 0.0, edge = HUGE_VAL;
+    float b, line = 0.0f;
+    int i, k;
+    for (i = 0; i < 3; ++i) sum += q[i] = w[i] * t->p[i][2]; /* perspective weights */
+    for (k = 0; k < 3; ++k) {
+        x[k] = (q[0] * t->v[0][k] + q[1] * t->v[1][k] + q[2] * t->v[2][k]) / sum;
+        to_eye[k] = r->eye[k] - x[k];
+    }
+    normalize(to_eye);
+    b = brightness(r, t->normal, to_eye, lit(r, x, 1.6f));
+    if (t->edges) {
+        for (i = 0; i < 3; ++i) edge = fmin(edge, w[i] * t->height[i]);
+        line = edge < 0.25 ? 0.42f : edge < 0.85 ? (float)(0.42 * (0.85 - edge) / 0.6) : 0.0f;
+    }
+    r->depth[at] = inv;
+    for (k = 0; k < 3; ++k) r->color[at][k] = t->color[k] * b * (1.0f - line);
+}
+
+static void draw(raster *r, const triangle *t)
+{
+    cover c;
+    int px, py, i;
+    double p[3][3];
+    memcpy(p, t->p, sizeof p);
+    if (!cover_of(p, r->w, r->h, &c)) return;
+    for (py = c.y0; py <= c.y1; ++py) for (px = c.x0; px <= c.x1; ++px) {
+        double u = px + 0.5, v = py + 0.5, w[3];
+        size_t at = (size_t)py * (size_t)r->w + (size_t)px;
+        float inv;
+        for (i = 0; i < 3; ++i) w[i] = c.e[i][0] + c.e[i][1] * u + c.e[i][2] * v;
+        if (w[0] < 0.0 || w[1] < 0.0 || w[2] < 0.0) continue;
+        inv = (float)(w[0] * p[0][2] + w[1] * p[1][2] + w[2] * p[2][2]);
+        if (inv > r->depth[at]) shade(r, t, w, at, inv);
+    }
+}
+
+void raster_triangles(raster *r, const double *x, const int *tri, int n, const float *color,
+    int edges)
+{
+    int t, i, k;
+    for (t = 0; t < n; ++t) {
+        triangle s;
+        double a[3], b[3], area;
+        int seen = 1;
+        for (i = 0; i < 3; ++i) {
+            s.v[i] = x + 3 * (size_t)tri[3 * (size_t)t + (size_t)i];
+            seen = seen && project(r, s.v[i], s.p[i]);
+            s.color[i] = color[3 * (size_t)t + (size_t)i];
+        }
+        if (!seen) continue;
+        for (k = 0; k < 3; ++k) {
+            a[k] = s.v[1][k] - s.v[0][k];
+            b[k] = s.v[2][k] - s.v[0][k];
+        }
+        cross(a, b, s.normal);
+        if (!normalize(s.normal)) continue;
+        area = fabs((s.p[1][0] - s.p[0][0]) * (s.p[2][1] - s.p[0][1]) -
+            (s.p[2][0] - s.p[0][0]) * (s.p[1][1] - s.p[0][1]));
+        for (i = 0; i < 3; ++i) {
+            const double *e = s.p[(i + 1) % 3], *f = s.p[(i + 2) % 3];
+            double len = hypot(e[0] - f[0], e[1] - f[1]);
+            s.height[i] = len > 0.0 ? area / len / r->samples : 0.0;
+        }
+        /* edges closer than a few pixels would only make the surface grey */
+        s.edges = edges && fmin(s.height[0], fmin(s.height[1], s.height[2])) > 2.5;
+        draw(r, &s);
+    }
+}
+
+void raster_ground(raster *r, double y, const double center[3], double radius)
+{
+    int px, py, k;
+    for (py = 0; py < r->h; ++py) for (px = 0; px < r->w; ++px) {
+        double d[3], x[3], t, out;
+        size_t at = (size_t)py * (size_t)r->w + (size_t)px;
+        float dark, fade;
+        for (k = 0; k < 3; ++k) {
+            d[k] = (px + 0.5 - 0.5 * r->w) / r->focal * r->axis[0][k] -
+                (py + 0.5 - 0.5 * r->h) / r->focal * r->axis[1][k] - r->axis[2][k];
+        }
+        t = (y - r->eye[1]) / d[1]; /* t is the distance along the view */
+        if (!(t > 1e-9 && t < 1e9) || 1.0 / t <= (double)r->depth[at] || r->eye[1] < y) continue;
+        for (k = 0; k < 3; ++k) x[k] = r->eye[k] + t * d[k];
+        out = hypot(x[0] - center[0], x[2] - center[2]) / radius;
+        if (out >= 1.0) continue;
+        fade = (float)(1.0 - out * out);
+        dark = 1.0f - fade * (0.07f + 0.42f * (1.0f - lit(r, x, 3.5f)));
+        for (k = 0; k < 3; ++k) r->color[at][k] *= dark;
+        r->depth[at] = (float)(1.0 / t);
+    }
+}
+
+/* ---------------------------------------------------------------- lines and points */
+static void dab(raster *r, double u, double v, double inv, double radius, const float color[3])
+{
+    int x0 = (int)floor(u - radius), x1 = (int)ceil(u + radius), y0 = (int)floor(v - radius);
+    int y1 = (int)ceil(v + radius), px, py, k;
+    if (!(u > -1e6 && u < 1e6 && v > -1e6 && v < 1e6)) return;
+    for (py = y0 < 0 ? 0 : y0; py <= y1 && py < r->h; ++py) {
+        for (px = x0 < 0 ? 0 : x0; px <= x1 && px < r->w; ++px) {
+            double dx = px + 0.5 - u, dy = py + 0.5 - v;
+            double q = (dx * dx + dy * dy) / (radius * radius);
+            size_t at = (size_t)py * (size_t)r->w + (size_t)px;
+            float b = (float)(1.0 - 0.55 * q);
+            if (q > 1.0 || (float)(inv * 1.0005) <= r->depth[at]) continue;
+            r->depth[at] = (float)inv;
+            for (k = 0; k < 3; ++k) r->color[at][k] = color[k] * b;
+        }
+    }
+}
+
+void raster_lines(raster *r, const double *x, const int *edge, int n, const float *color,
+    double width)
+{
+    double radius = 0.5 * width * r->samples;
+    int t, k;
+    if (radius < 0.71) radius = 0.71;
+    for (t = 0; t < n; ++t) {
+        double a[3], b[3], len, s, step;
+        if (!project(r, x + 3 * (size_t)edge[2 * (size_t)t], a) ||
+            !project(r, x + 3 * (size_t)edge[2 * (size_t)t + 1], b)) {
+            continue;
+        }
+        len = hypot(b[0] - a[0], b[1] - a[1]);
+        if (!(len < 1e5)) continue;
+        step = radius * 0.5;
+        for (s = 0.0; s <= len; s += step) {
+            double q[3];
+            for (k = 0; k < 3; ++k) q[k] = a[k] + (b[k] - a[k]) * (len > 0.0 ? s / len : 0.0);
+            dab(r, q[0], q[1], q[2], radius, color + 3 * (size_t)t);
+        }
+    }
+}
+
+void raster_points(raster *r, const double *x, const int *point, int n, const float *color,
+    double width)
+{
+    int t;
+    for (t = 0; t < n; ++t) {
+        double a[3];
+        if (!project(r, x + 3 * (size_t)point[t], a)) continue;
+        dab(r, a[0], a[1], a[2], 0.5 * width * r->samples, color + 3 * (size_t)t);
+    }
+}
+
+/* ---------------------------------------------------------------- the picture */
+const unsigned char *raster_image(raster *r)
+{
+    int x, y, i, j, k, s = r->samples;
+    for (y = 0; y < r->height; ++y) for (x = 0; x < r->width; ++x) {
+        float sum[3] = {0, 0, 0};
+        for (j = 0; j < s; ++j) for (i = 0; i < s; ++i) {
+            const float *c = r->color[(size_t)(y * s + j) * (size_t)r->w + (size_t)(x * s + i)];
+            for (k = 0; k < 3; ++k) sum[k] += c[k] > 1.0f ? 1.0f : c[k];
+        }
+        for (k = 0; k < 3; ++k) {
+            float v = sum[k] / (float)(s * s);
+            r->image[3 * ((size_t)y * (size_t)r->width + (size_t)x) + (size_t)k] =
+                (unsigned char)(255.0f * v + 0.5f);
+        }
+    }
+    return r->image;
+}
