@@ -156,7 +156,7 @@ int raster_begin(raster *r, const raster_view *view, const double scene[6])
     for (k = 0; k < 3; ++k) forward[k] = view->eye[k] - view->at[k];
     frame(forward, view->up, r->axis);
     memcpy(r->eye, view->eye, sizeof r->eye);
-    r->focal = 0.5 * r->h / tan((view->angle > 0.0 ? view->angle : 35.0) * 3.14159265358979 / 360.0);
+    r->focal = 0.5 * r->h / tan((view->angle > 0.0 ? view->angle : 35.0) * 3.14159265359 / 360.0);
     light_frame(r, view, scene);
     for (i = 0; i < (size_t)SHADOW * SHADOW; ++i) r->shadow[i] = 2.0f;
     memset(r->depth, 0, n * sizeof *r->depth);
