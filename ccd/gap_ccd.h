@@ -160,12 +160,20 @@ typedef long long gap_ccd__m4 __attribute__((vector_size(32)));
 #define GAP_CCD__DO
 #define GAP_CCD__L(x) (x)
 #define GAP_CCD__MASK(x) ((gap_ccd__m4)(x))
+#define GAP_CCD__ABS(x) ((gap_ccd__v4)((gap_ccd__m4)(x) & 0x7fffffffffffffffll))
 #else
 typedef double gap_ccd__v4[4];
 typedef long long gap_ccd__m4[4];
 #define GAP_CCD__DO for (int lane = 0; lane < 4; ++lane)
 #define GAP_CCD__L(x) ((x)[lane])
 #define GAP_CCD__MASK(x) ((long long)-(x))
+#define GAP_CCD__ABS(x) fabs((x)[lane])
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define GAP_CCD__APART static __attribute__((noinline, unused))
+#else
+#define GAP_CCD__APART static
 #endif
 
 #define GAP_CCD__EPS 1.1102230246251565e-16 /* unit roundoff 2^-53 */
@@ -317,17 +325,25 @@ static inline void gap_ccd__closest_point(
 static inline void gap_ccd__closest_at(
     const gap_ccd__pairing *q, const gap_ccd__patch *x, gap_ccd__closest *out)
 {
-    double a[3], b[3], c[3];
-    int k;
+    double a[4], b[4], c[4];
+    double u = x->u, v = x->v, t = x->t;
+    gap_ccd__v4 A, B, C, A1, B1, C1;
 
-    for (k = 0; k < 3; ++k) {
-        double B = q->w0[1][k] + x->t * (q->w1[1][k] - q->w0[1][k]);
-        double C = q->w0[2][k] + x->t * (q->w1[2][k] - q->w0[2][k]);
-        double A = q->w0[0][k] + x->t * (q->w1[0][k] - q->w0[0][k]);
-        a[k] = A + x->u * B + x->v * C;
-        b[k] = x->hu * B;
-        c[k] = x->hv * C;
-    }
+    memcpy(&A, q->w0[0], sizeof A);
+    memcpy(&B, q->w0[1], sizeof B);
+    memcpy(&C, q->w0[2], sizeof C);
+    memcpy(&A1, q->w1[0], sizeof A);
+    memcpy(&B1, q->w1[1], sizeof B);
+    memcpy(&C1, q->w1[2], sizeof C);
+    GAP_CCD__DO GAP_CCD__L(A) += t * (GAP_CCD__L(A1) - GAP_CCD__L(A));
+    GAP_CCD__DO GAP_CCD__L(B) += t * (GAP_CCD__L(B1) - GAP_CCD__L(B));
+    GAP_CCD__DO GAP_CCD__L(C) += t * (GAP_CCD__L(C1) - GAP_CCD__L(C));
+    GAP_CCD__DO GAP_CCD__L(A) += u * GAP_CCD__L(B) + v * GAP_CCD__L(C);
+    GAP_CCD__DO GAP_CCD__L(B) *= x->hu;
+    GAP_CCD__DO GAP_CCD__L(C) *= x->hv;
+    memcpy(a, &A, sizeof a);
+    memcpy(b, &B, sizeof b);
+    memcpy(c, &C, sizeof c);
     gap_ccd__closest_point(a, b, c, q->tri, out);
 }
 
@@ -430,13 +446,14 @@ static inline int gap_ccd__advance(
     gap_ccd__cert f;
     gap_ccd__v4 margin, end;
     double t = x->t, next, speed, whole;
-    int split, k;
+    int split, sure, k;
 
     gap_ccd__normalize(c->n);
     gap_ccd__project(q, x, c->n, &f);
+    sure = gap_ccd__certified(&f, t, &margin);
+    if (sure && gap_ccd__certified(&f, t_max, &end)) return GAP_CCD__DONE;
     split = fabs(x->hv * f.dC) > fabs(x->hu * f.dB) ? GAP_CCD__SPLIT_V : GAP_CCD__SPLIT_U;
-    if (!gap_ccd__certified(&f, t, &margin)) return split;
-    if (gap_ccd__certified(&f, t_max, &end)) return GAP_CCD__DONE;
+    if (!sure) return split;
     next = gap_ccd__exit(&f, t, &margin);
     next = next < t_max ? next : t_max;
     for (k = 0; k < 8 && !gap_ccd__certified(&f, next, &end); ++k) next = t + 0.5 * (next - t);
@@ -558,7 +575,7 @@ static inline void gap_ccd__box_side(const double *p, int tri, double dist, gap_
     gap_ccd__m4 *below, gap_ccd__v4 *sum)
 {
     gap_ccd__v4 a, b, c, d = {p[9], p[10], p[11], 0.0}, e = {dist, dist, dist, dist};
-    gap_ccd__v4 f = {-dist, -dist, -dist, -dist}, ab, ac, ad, bd;
+    gap_ccd__v4 f = {-dist, -dist, -dist, -dist}, bc, ac, ad, bd;
     gap_ccd__m4 up, down;
 
     memcpy(&a, p, sizeof a);
@@ -567,23 +584,22 @@ static inline void gap_ccd__box_side(const double *p, int tri, double dist, gap_
     GAP_CCD__DO GAP_CCD__L(*sum) += GAP_CCD__L(a) + GAP_CCD__L(b) + GAP_CCD__L(c) + GAP_CCD__L(d);
     GAP_CCD__DO GAP_CCD__L(ac) = GAP_CCD__L(a) - GAP_CCD__L(c);
     GAP_CCD__DO GAP_CCD__L(ad) = GAP_CCD__L(a) - GAP_CCD__L(d);
-    if (tri) {
-        GAP_CCD__DO GAP_CCD__L(ab) = GAP_CCD__L(a) - GAP_CCD__L(b);
-        memcpy(&bd, &ab, sizeof bd);
-    } else {
-        GAP_CCD__DO GAP_CCD__L(ab) = GAP_CCD__L(b) - GAP_CCD__L(c);
-        GAP_CCD__DO GAP_CCD__L(bd) = GAP_CCD__L(b) - GAP_CCD__L(d);
-    }
     GAP_CCD__DO GAP_CCD__L(up) = GAP_CCD__MASK(GAP_CCD__L(ac) > GAP_CCD__L(e))
-        & GAP_CCD__MASK(GAP_CCD__L(ad) > GAP_CCD__L(e))
-        & GAP_CCD__MASK(GAP_CCD__L(ab) > GAP_CCD__L(e))
-        & GAP_CCD__MASK(GAP_CCD__L(bd) > GAP_CCD__L(e));
+        & GAP_CCD__MASK(GAP_CCD__L(ad) > GAP_CCD__L(e));
     GAP_CCD__DO GAP_CCD__L(down) = GAP_CCD__MASK(GAP_CCD__L(ac) < GAP_CCD__L(f))
-        & GAP_CCD__MASK(GAP_CCD__L(ad) < GAP_CCD__L(f))
-        & GAP_CCD__MASK(GAP_CCD__L(ab) < GAP_CCD__L(f))
-        & GAP_CCD__MASK(GAP_CCD__L(bd) < GAP_CCD__L(f));
-    GAP_CCD__DO GAP_CCD__L(*above) &= GAP_CCD__L(up);
-    GAP_CCD__DO GAP_CCD__L(*below) &= GAP_CCD__L(down);
+        & GAP_CCD__MASK(GAP_CCD__L(ad) < GAP_CCD__L(f));
+    if (tri) {
+        GAP_CCD__DO GAP_CCD__L(bc) = GAP_CCD__L(a) - GAP_CCD__L(b);
+    } else {
+        GAP_CCD__DO GAP_CCD__L(bc) = GAP_CCD__L(b) - GAP_CCD__L(c);
+        GAP_CCD__DO GAP_CCD__L(bd) = GAP_CCD__L(b) - GAP_CCD__L(d);
+        GAP_CCD__DO GAP_CCD__L(up) &= GAP_CCD__MASK(GAP_CCD__L(bd) > GAP_CCD__L(e));
+        GAP_CCD__DO GAP_CCD__L(down) &= GAP_CCD__MASK(GAP_CCD__L(bd) < GAP_CCD__L(f));
+    }
+    GAP_CCD__DO GAP_CCD__L(*above) &=
+        GAP_CCD__L(up) & GAP_CCD__MASK(GAP_CCD__L(bc) > GAP_CCD__L(e));
+    GAP_CCD__DO GAP_CCD__L(*below) &=
+        GAP_CCD__L(down) & GAP_CCD__MASK(GAP_CCD__L(bc) < GAP_CCD__L(f));
 }
 
 /* Whether the boxes of both sides over the whole motion are apart by more than dist along an axis.
@@ -600,25 +616,40 @@ static inline int gap_ccd__boxes_apart(
     gap_ccd__box_side(p0, tri, dist, &above, &below, &s);
     gap_ccd__box_side(p1, tri, dist, &above, &below, &s);
     *sum = s[0] + s[1] + s[2];
-    return ((above[0] | above[1] | above[2]) | (below[0] | below[1] | below[2])) != 0;
+    GAP_CCD__DO GAP_CCD__L(above) |= GAP_CCD__L(below);
+    return (above[0] | above[1] | above[2]) != 0;
 }
 
-/* w = (A, B, C) of four points times scale, lanes x y z 0; returns the largest |A| + |B| + |C|. */
+/* w = (A, B, C) of four points times scale, lanes x y z and one not used; returns the largest
+   |A| + |B| + |C|. */
 static inline double gap_ccd__differences(const double *p, int tri, double scale, double w[3][4])
 {
-    double g = 0.0;
-    int k;
+    gap_ccd__v4 a, b, c, d = {p[9], p[10], p[11], 0.0}, A, B, C;
+    double m[4];
 
-    for (k = 0; k < 3; ++k) {
-        double a = scale * p[k], b = scale * p[3 + k];
-        double c = scale * p[6 + k], d = scale * p[9 + k], m;
-        w[0][k] = tri ? a - b : a - c;
-        w[1][k] = tri ? b - c : b - a;
-        w[2][k] = tri ? b - d : c - d;
-        m = fabs(w[0][k]) + fabs(w[1][k]) + fabs(w[2][k]);
-        g = m > g ? m : g;
+    memcpy(&a, p, sizeof a);
+    memcpy(&b, p + 3, sizeof b);
+    memcpy(&c, p + 6, sizeof c);
+    GAP_CCD__DO GAP_CCD__L(a) *= scale;
+    GAP_CCD__DO GAP_CCD__L(b) *= scale;
+    GAP_CCD__DO GAP_CCD__L(c) *= scale;
+    GAP_CCD__DO GAP_CCD__L(d) *= scale;
+    if (tri) {
+        GAP_CCD__DO GAP_CCD__L(A) = GAP_CCD__L(a) - GAP_CCD__L(b);
+        GAP_CCD__DO GAP_CCD__L(B) = GAP_CCD__L(b) - GAP_CCD__L(c);
+        GAP_CCD__DO GAP_CCD__L(C) = GAP_CCD__L(b) - GAP_CCD__L(d);
+    } else {
+        GAP_CCD__DO GAP_CCD__L(A) = GAP_CCD__L(a) - GAP_CCD__L(c);
+        GAP_CCD__DO GAP_CCD__L(B) = GAP_CCD__L(b) - GAP_CCD__L(a);
+        GAP_CCD__DO GAP_CCD__L(C) = GAP_CCD__L(c) - GAP_CCD__L(d);
     }
-    return g;
+    memcpy(w[0], &A, sizeof A);
+    memcpy(w[1], &B, sizeof B);
+    memcpy(w[2], &C, sizeof C);
+    GAP_CCD__DO GAP_CCD__L(a) = GAP_CCD__ABS(A) + GAP_CCD__ABS(B) + GAP_CCD__ABS(C);
+    memcpy(m, &a, sizeof m);
+    m[0] = m[1] > m[0] ? m[1] : m[0];
+    return m[2] > m[0] ? m[2] : m[0];
 }
 
 /* Differences of an extreme pair, brought to a size of about 1; distances are scaled alike. Points
@@ -670,20 +701,13 @@ static inline double gap_ccd__motion(const gap_ccd__pairing *q)
     return most;
 }
 
-/* Four points each at t = 0 and 1: tri a vertex and a face, else two edges. */
-static inline int gap_ccd__solve(const gap_ccd_options *opt, int tri, const double *p0,
+/* A pair whose boxes meet. Kept apart, so that the many others pay nothing for it. */
+GAP_CCD__APART int gap_ccd__solve_near(const gap_ccd_options *opt, int tri, const double *p0,
     const double *p1, double dist, double t_max, double *toi, int *work)
 {
     gap_ccd__pairing q;
-    double sum, g, keep = opt ? opt->keep : 0.0;
-    int apart = gap_ccd__boxes_apart(p0, p1, tri, dist, &sum);
+    double g;
 
-    *work = 0;
-    *toi = 0.0;
-    if (!(sum - sum == 0.0) && !(gap_ccd__finite(p0, 12) && gap_ccd__finite(p1, 12)))
-        return GAP_CCD_ENONFIN;
-    *toi = t_max;
-    if (apart && !(keep > 0.0)) return GAP_CCD_FREE;
     q.tri = tri;
     q.dist = dist;
     q.g0 = gap_ccd__differences(p0, tri, 1.0, q.w0);
@@ -697,8 +721,24 @@ static inline int gap_ccd__solve(const gap_ccd_options *opt, int tri, const doub
     } else {
         gap_ccd__rescale(&q, p0, p1);
     }
-    return gap_ccd__search(
-        &q, keep, t_max, opt && opt->budget > 0 ? opt->budget : 10000, toi, work);
+    return gap_ccd__search(&q, opt ? opt->keep : 0.0, t_max,
+        opt && opt->budget > 0 ? opt->budget : 10000, toi, work);
+}
+
+/* Four points each at t = 0 and 1: tri a vertex and a face, else two edges. */
+static inline int gap_ccd__solve(const gap_ccd_options *opt, int tri, const double *p0,
+    const double *p1, double dist, double t_max, double *toi, int *work)
+{
+    double sum;
+    int apart = gap_ccd__boxes_apart(p0, p1, tri, dist, &sum);
+
+    *work = 0;
+    *toi = 0.0;
+    if (!(sum - sum == 0.0) && !(gap_ccd__finite(p0, 12) && gap_ccd__finite(p1, 12)))
+        return GAP_CCD_ENONFIN;
+    *toi = t_max;
+    if (apart && !(opt && opt->keep > 0.0)) return GAP_CCD_FREE;
+    return gap_ccd__solve_near(opt, tri, p0, p1, dist, t_max, toi, work);
 }
 
 GAP_CCD_API int gap_ccd_pair(void *user, int dim, int kind, const double *p0, const double *p1,
@@ -724,11 +764,24 @@ static inline int gap_ccd__valid(
    the same. */
 static const int gap_ccd__corner[4][4] = {{0, 0, 1, 1}, {0, 0, 1, 2}, {0, 1, 2, 3}, {0, 1, 2, 3}};
 
+static inline int gap_ccd__solve_small(const gap_ccd_options *opt, int dim, int kind,
+    const double *p0, const double *p1, double dist, double t_max, double *toi, int *work)
+{
+    double q0[12] = {0}, q1[12] = {0};
+    int i, k;
+
+    for (i = 0; i < 4; ++i)
+        for (k = 0; k < dim; ++k) {
+            q0[3 * i + k] = p0[dim * gap_ccd__corner[kind][i] + k];
+            q1[3 * i + k] = p1[dim * gap_ccd__corner[kind][i] + k];
+        }
+    return gap_ccd__solve(opt, 0, q0, q1, dist, t_max, toi, work);
+}
+
 GAP_CCD_API int gap_ccd_query(const gap_ccd_options *opt, int dim, int kind, const double *p0,
     const double *p1, double min_distance, double t_max, double *toi, int *work)
 {
-    double q0[12] = {0}, q1[12] = {0};
-    int i, k, unused, status;
+    int unused, status;
 
     GAP_CCD_ASSERT(p0 && p1 && toi);
     *toi = 0.0;
@@ -738,12 +791,7 @@ GAP_CCD_API int gap_ccd_query(const gap_ccd_options *opt, int dim, int kind, con
     if (status) return status;
     if (kind >= GAP_CCD_VF)
         return gap_ccd__solve(opt, kind == GAP_CCD_VF, p0, p1, min_distance, t_max, toi, work);
-    for (i = 0; i < 4; ++i)
-        for (k = 0; k < dim; ++k) {
-            q0[3 * i + k] = p0[dim * gap_ccd__corner[kind][i] + k];
-            q1[3 * i + k] = p1[dim * gap_ccd__corner[kind][i] + k];
-        }
-    return gap_ccd__solve(opt, 0, q0, q1, min_distance, t_max, toi, work);
+    return gap_ccd__solve_small(opt, dim, kind, p0, p1, min_distance, t_max, toi, work);
 }
 /* ---- batches ---- */
 
