@@ -372,9 +372,17 @@ static inline void gap_psd__reflect(int n, int k, gap_psd__v *a, gap_psd__v *v, 
     for (i = k + 1; i < n; ++i) h += w[i] * v[i];
     h = 0.5 * *beta * h;
     for (i = k + 1; i < n; ++i) w[i] = *beta * (w[i] - h * v[i]);
-    for (i = k + 1; i < n; ++i) {
-        gap_psd__v *row = a + i * (i + 1) / 2, vi = v[i], wi = w[i];
-        for (j = k + 1; j <= i; ++j) row[j] -= vi * w[j] + wi * v[j];
+    for (i = n - 1; i > k; i -= 2) {
+        gap_psd__v *row = a + i * (i + 1) / 2, *row2 = row - i, vi = v[i], wi = w[i], vj, wj;
+        row[i] -= 2.0 * vi * wi;
+        if (i - 1 <= k) break;
+        vj = v[i - 1], wj = w[i - 1];
+        row[i - 1] -= vi * wj + wi * vj;
+        row2[i - 1] -= 2.0 * vj * wj;
+        for (j = k + 1; j < i - 1; ++j) {
+            row[j] -= vi * w[j] + wi * v[j];
+            row2[j] -= vj * w[j] + wj * v[j];
+        }
     }
 }
 
@@ -408,70 +416,78 @@ static inline int gap_psd__tridiag(int n, gap_psd__v *a, gap_psd__v *d, gap_psd_
     return n;
 }
 
-/* One QR step with Wilkinson's shift on each lane's unreduced block that ends at hi. on[k] says
-   where rotation k belongs to it. Rotation k takes (x, y) to (r, 0). */
-static inline void gap_psd__qr_step(int lo, int hi, const gap_psd__m *on, gap_psd__v *d,
-    gap_psd__v *e, gap_psd__basis *q)
+/* One QR step, rotations lo..hi-1, on the block of each lane: on[k] says where rotation k belongs
+   to it. Rotation k takes (x, y) to (r, 0); at first x is the diagonal less the shift. */
+static inline void gap_psd__qr_step(int lo, int hi, const gap_psd__m *on, const gap_psd__v *shift,
+    gap_psd__v *d, gap_psd__v *e, gap_psd__basis *q)
 {
-    gap_psd__v half = 0.5 * (d[hi - 1] - d[hi]), b = e[hi - 1], r = half * half + b * b;
-    gap_psd__v zero = gap_psd__set(0.0), one = gap_psd__set(1.0), x = zero, y = zero;
-    gap_psd__v shift, c, s, h;
-    int j, k;
+    gap_psd__v zero = gap_psd__set(0.0), one = gap_psd__set(1.0), x = zero, y = zero, r, c, s, h;
+    int j, k, m = q->m;
 
-    gap_psd__root(r);
-    r = half + gap_psd__sel(gap_psd__mask(half < 0.0), -r, r);
-    r = gap_psd__sel(gap_psd__mask(r == 0.0), one, r);
-    shift = d[hi] - b * b / r;
     for (k = lo; k < hi; ++k) {
-        gap_psd__m first = k > 0 ? on[k] & ~on[k - 1] : on[k], go;
-        x = gap_psd__sel(first, d[k] - shift, x);
+        gap_psd__m first = k > lo ? on[k] & ~on[k - 1] : on[k], go;
+        x = gap_psd__sel(first, d[k] - *shift, x);
         y = gap_psd__sel(first, e[k], y);
         r = x * x + y * y;
         go = on[k] & gap_psd__mask(r > 1e-250);
-        r = gap_psd__sel(go, r, one);
+        h = 1.0 / r; /* beside the root, not behind it; where r is 0 nothing of it is used */
         gap_psd__root(r);
-        h = 1.0 / r;
+        h = h * r;
         c = gap_psd__sel(go, x * h, one);
         s = gap_psd__sel(go, y * h, zero);
-        if (k > 0) e[k - 1] = gap_psd__sel(on[k] & ~first, r, e[k - 1]);
-        h = s * (d[k + 1] - d[k]) + 2.0 * c * e[k];
+        if (k > lo) e[k - 1] = gap_psd__sel(on[k] & ~first, r, e[k - 1]);
+        h = s * (d[k + 1] - d[k]) + c * (e[k] + e[k]);
         d[k] += s * h;
         d[k + 1] -= s * h;
         x = e[k] = c * h - e[k];
-        if (k + 1 < hi) {
-            y = s * e[k + 1];
-            e[k + 1] = c * e[k + 1];
-        }
-        for (j = 0; j < q->m; ++j) {
-            gap_psd__v *z = q->z + k * gap_psd__n + j, p = z[0];
-            z[0] = c * p + s * z[gap_psd__n];
-            z[gap_psd__n] = c * z[gap_psd__n] - s * p;
+        y = s * e[k + 1]; /* behind the block's end nobody reads it */
+        e[k + 1] = c * e[k + 1];
+        for (j = 0; j < m; ++j) {
+            gap_psd__v *z = q->z + k * gap_psd__n + j, p = z[0], t = z[gap_psd__n];
+            z[0] = c * p + s * t;
+            z[gap_psd__n] = c * t - s * p;
         }
     }
 }
 
 /* Eigenvalues d and eigenvectors q->z of the tridiagonal d, e. Couplings below 2^-52 of the norm
-   are taken as 0. Two steps per eigenvalue as a rule; 40 are never reached. */
+   are taken as 0. Every lane works on its own last block that is not yet diagonal, with
+   Wilkinson's shift: the eigenvalue of its last 2x2 that is nearer to the last entry. Two steps
+   per eigenvalue as a rule; 20 are never reached. */
 static inline void gap_psd__qr(gap_psd__v *d, gap_psd__v *e, gap_psd__basis *q)
 {
-    gap_psd__v tol = gap_psd__set(0.0);
-    gap_psd__m on[gap_psd__n];
-    int k, lo, hi, step, m = q->m;
+    gap_psd__v zero = gap_psd__set(0.0), one = gap_psd__set(1.0), tol = zero, last, half, b, r;
+    gap_psd__m on[gap_psd__n], seen, big, now;
+    int j, k, lo, hi, step, m = q->m;
 
-    for (k = 0; k < m * gap_psd__n; ++k) q->z[k] = gap_psd__set(k % (gap_psd__n + 1) == 0);
-    for (k = 0; k < m; ++k) tol += d[k] * d[k] + 2.0 * e[k] * e[k];
+    for (k = 0; k < m; ++k) {
+        for (j = 0; j < m; ++j) q->z[k * gap_psd__n + j] = zero;
+        q->z[k * gap_psd__n + k] = one;
+        tol += d[k] * d[k] + 2.0 * e[k] * e[k];
+    }
     gap_psd__root(tol);
     tol = tol * 2.2204460492503131e-16;
-    for (hi = m - 1; hi > 0; --hi) {
-        for (step = 0; step < 40; ++step) {
-            on[hi - 1] = gap_psd__mask(gap_psd__abs(e[hi - 1]) > tol);
-            if (!gap_psd__any(on[hi - 1])) break;
-            for (lo = hi - 1; lo > 0; --lo) {
-                on[lo - 1] = on[lo] & gap_psd__mask(gap_psd__abs(e[lo - 1]) > tol);
-                if (!gap_psd__any(on[lo - 1])) break;
-            }
-            gap_psd__qr_step(lo, hi, on, d, e, q);
+    for (step = 0; step < 20 * m; ++step) {
+        now = seen = gap_psd__mask(zero != zero);
+        last = half = b = zero;
+        for (lo = hi = -1, k = m - 2; k >= 0; --k) {
+            big = gap_psd__mask(gap_psd__abs(e[k]) > tol);
+            now = big & (now | ~seen);
+            on[k] = now;
+            now = big & ~seen; /* rotation k is the last of its block */
+            last = gap_psd__sel(now, d[k + 1], last);
+            half = gap_psd__sel(now, 0.5 * (d[k] - d[k + 1]), half);
+            b = gap_psd__sel(now, e[k], b);
+            seen = seen | big;
+            now = on[k];
+            if (gap_psd__any(now)) lo = k, hi = hi < 0 ? k + 1 : hi;
         }
+        if (hi < 0) return;
+        r = half * half + b * b;
+        gap_psd__root(r);
+        r = half + gap_psd__sel(gap_psd__mask(half < 0.0), -r, r);
+        last -= b * b / gap_psd__sel(seen, r, one);
+        gap_psd__qr_step(lo, hi, on, &last, d, e, q);
     }
 }
 
@@ -616,16 +632,16 @@ static inline int gap_psd__nearest(int n, int count, const double *a, double *ou
             some = gap_psd__mask(x[k] != zero);
             t = gap_psd__sel(some, t + x[k], t); /* an entry that stays keeps its bits, also -0 */
             check += t * 0.0;
-            for (l = 0; l < count; ++l)
-                out[(size_t)l * nn + (size_t)(i * n + j)] = gap_psd__get(t, l);
+            for (l = 0; l < count; ++l) {
+                double *to = out + (size_t)l * nn;
+                to[i * n + j] = to[j * n + i] = gap_psd__get(t, l);
+            }
         }
     }
     for (l = 0; l < count; ++l) {
-        double *to = out + (size_t)l * nn;
-        int over = gap_psd__get(check, l) != 0.0;
-        bad |= over << l;
-        for (i = 0; i < n; ++i)
-            for (j = 0; j <= i; ++j) to[i * n + j] = to[j * n + i] = over ? 0.0 : to[i * n + j];
+        if (!(gap_psd__get(check, l) != 0.0)) continue;
+        bad |= 1 << l;
+        for (i = 0; i < n * n; ++i) out[(size_t)l * nn + (size_t)i] = 0.0;
     }
     return bad & ((1 << count) - 1);
 }
