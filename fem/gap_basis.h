@@ -118,7 +118,7 @@ static inline int gap_basis__count(int dim, int order)
 }
 
 /* Appends one multi-index base + a e_i + b e_j (dim + 1 slots) and returns the new end. */
-static inline int *gap_basis__put(int *out, int dim, const int base[4], int a, int i, int b, int j)
+static inline int *gap_basis__emit(int *out, int dim, const int base[4], int a, int i, int b, int j)
 {
     int k;
 
@@ -133,7 +133,7 @@ static inline int *gap_basis__edge(int *out, int dim, int order, const int base[
 {
     int k;
 
-    for (k = 1; k < order; ++k) out = gap_basis__put(out, dim, base, order - k, i, k, j);
+    for (k = 1; k < order; ++k) out = gap_basis__emit(out, dim, base, order - k, i, k, j);
     return out;
 }
 
@@ -144,11 +144,11 @@ static inline int *gap_basis__tri(int *out, int dim, int order, const int base[4
 
     for (k = 0; k <= dim; ++k) b[k] = base[k];
     for (; order > 0; order -= 3) {
-        for (k = 0; k < 3; ++k) out = gap_basis__put(out, dim, b, order, v[k], 0, v[k]);
+        for (k = 0; k < 3; ++k) out = gap_basis__emit(out, dim, b, order, v[k], 0, v[k]);
         for (k = 0; k < 3; ++k) out = gap_basis__edge(out, dim, order, b, v[k], v[(k + 1) % 3]);
         for (k = 0; k < 3; ++k) b[v[k]] += 1;
     }
-    return order == 0 ? gap_basis__put(out, dim, b, 0, 0, 0, 0) : out;
+    return order == 0 ? gap_basis__emit(out, dim, b, 0, 0, 0, 0) : out;
 }
 
 /* A tetrahedron: vertices, edges, faces, then the inner tetrahedron of order - 4. */
@@ -161,7 +161,7 @@ static inline int *gap_basis__tet(int *out, int order, int vtk)
     int b[4] = {0, 0, 0, 0}, in[4], k, j;
 
     for (; order > 0; order -= 4) {
-        for (k = 0; k < 4; ++k) out = gap_basis__put(out, 3, b, order, k, 0, k);
+        for (k = 0; k < 4; ++k) out = gap_basis__emit(out, 3, b, order, k, 0, k);
         for (k = 0; k < 6; ++k)
             out = gap_basis__edge(out, 3, order, b, edge[vtk][k][0], edge[vtk][k][1]);
         for (k = 0; k < 4 && order > 2; ++k) {
@@ -171,7 +171,7 @@ static inline int *gap_basis__tet(int *out, int order, int vtk)
         }
         for (k = 0; k < 4; ++k) b[k] += 1;
     }
-    return order == 0 ? gap_basis__put(out, 3, b, 0, 0, 0, 0) : out;
+    return order == 0 ? gap_basis__emit(out, 3, b, 0, 0, 0, 0) : out;
 }
 
 /* All multi-indices in Gmsh's (vtk = 0) or VTK's (vtk = 1) order. */
@@ -180,8 +180,8 @@ static inline void gap_basis__lattice(int dim, int order, int vtk, int *index)
     static const int zero[4] = {0, 0, 0, 0}, v[3] = {0, 1, 2};
 
     if (dim == 1) {
-        index = gap_basis__put(index, 1, zero, order, 0, 0, 0);
-        index = gap_basis__put(index, 1, zero, order, 1, 0, 0);
+        index = gap_basis__emit(index, 1, zero, order, 0, 0, 0);
+        index = gap_basis__emit(index, 1, zero, order, 1, 0, 0);
         gap_basis__edge(index, 1, order, zero, 0, 1);
     } else if (dim == 2) {
         gap_basis__tri(index, 2, order, zero, v);
