@@ -22,9 +22,10 @@ static inline void fem_mesh_free(fem_mesh *m)
 static inline void fem_mesh_box(fem_mesh *m, int dim, int order, const int n[3],
     const double size[3])
 {
-    static const int perm[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
-    int index[4 * 35], lat[3], k, c, s, e = 0, i, j, a, cell[3], v[4][3], per = dim == 2 ? 2 : 6, id;
-    int t;
+    static const int perm[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0},
+        {1, 0, 2}};
+    int index[4 * 35], lat[3], k, c, s, e = 0, i, j, a, cell[3], v[4][3], id, t;
+    int per = dim == 2 ? 2 : 6;
 
     m->dim = dim;
     m->order = order;
