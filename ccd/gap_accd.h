@@ -17,10 +17,11 @@ QUICK START
 GUARANTEES
    Safe     the distance is above min_distance on [0, toi), for every finite input, if the stamped
             distance is as accurate as gap_distance.h says (1e-9 relative, or 1e-15 of the pair's
-            size): argued there and tested against 113 bits, not proven operation by operation. All
-            that is done here is covered by a bound that stands above the code. For a proof: gap_ccd.h.
+            size): argued there and tested against 113 bits, not proven operation by operation.
+            What is done here is covered by a bound above the code. For a proof: gap_ccd.h.
    Margin   at toi at least `keep` of the start gap is left, before it 1 - 0.9 of that.
-   Positive toi > 0 if the start distance exceeds min_distance by 2e-9 of itself + 8e-15 of the size.
+   Positive toi > 0 if the start distance exceeds min_distance by 2e-9 of itself + 8e-15 of the
+            pair's size.
    Scaled   all lengths times a power of two: the same status and bits of toi.
    Not promised: a bound on the cost of a sliding pair (see budget), and that a hit ever touches.
 OPTIONS (define before the implementation)
@@ -371,8 +372,8 @@ typedef struct gap_accd__motion {
     double dist;             /* min_distance, scaled */
 } gap_accd__motion;
 
-/* Size and speed. With u = 2^-53 and R the size: y carries u |y| <= u R / 2 per coordinate, the lerp
-   (1-t) y0 + t y1 at most 2 u R more; in 3D, with both points of a distance, 8 u R < 1e-15 R. The
+/* Size and speed. With u = 2^-53 and R the size: y carries u |y| <= u R / 2 per coordinate, the
+   lerp (1-t) y0 + t y1 at most 2 u R more; in 3D, with both points of a distance, 8 u R < 1e-15 R. The
    distance itself: 1e-15 R. A time that is rounded by u moves them by u speed <= 4 u R (speed is at
    most 2 R). Together below 2.5e-15 R: GAP_ACCD__SIZE. A difference of velocities is off by less
    than 10 u R, and its length by 4 u of itself: 4e-15 R and 1e-14 of itself cover both. */

@@ -211,7 +211,8 @@ static MunitResult test_parallel_edges(const MunitParameter p[], void *u)
     (void)p;
     (void)u;
     for (i = util_count(5000, 200000); i > 0; --i) {
-        double dir[3], side[3], sine = pow(10.0, between(-17, -4)), gap = pow(10.0, between(-6, -1));
+        double dir[3], side[3], sine = pow(10.0, between(-17, -4));
+        double gap = pow(10.0, between(-6, -1));
         double a = between(-1, 1), c = between(-1, 1), norm = 0.0, dot = 0.0;
         memset(&s, 0, sizeof s);
         s.dim = 3;
@@ -515,8 +516,9 @@ static MunitResult test_step(const MunitParameter p[], void *u)
         status = gap_accd_step(NULL, &m, x0, x1, GAP_ACCD_EE, pair, 0, n, 0.01, &t, &first);
         munit_assert_true(status == GAP_ACCD_FREE ? t == 1.0 && first == -1 : first >= 0);
         for (i = 0; i < n; ++i) {
-            double xi = 0.01 + fmax(radius[edge[2 * pair[2 * i]]], radius[edge[2 * pair[2 * i] + 1]]) +
-                fmax(radius[edge[2 * pair[2 * i + 1]]], radius[edge[2 * pair[2 * i + 1] + 1]]);
+            const int *e = edge + 2 * pair[2 * i], *f = edge + 2 * pair[2 * i + 1];
+            const double xi = 0.01 + fmax(radius[e[0]], radius[e[1]]) +
+                fmax(radius[f[0]], radius[f[1]]);
             for (k = 0; k < 12; ++k) {
                 const int node = edge[2 * pair[2 * i + k / 6] + k / 3 % 2];
                 q0[k] = x0[3 * node + k % 3];
