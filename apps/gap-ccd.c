@@ -1,6 +1,8 @@
 /* gap-ccd: runs continuous collision detection on published query files, and on queries that touch
    by construction. */
+#define GAP_ACCD_IMPLEMENTATION
 #define GAP_CCD_IMPLEMENTATION
+#include "gap_accd.h"
 #include "gap_ccd.h"
 #include "queries.h"
 #include <dirent.h>
@@ -36,6 +38,7 @@ static int fail(const char *what, const char *which)
 typedef struct settings {
     double ms;
     gap_ccd_options ccd;
+    gap_accd_options accd;
     int additive;
 } settings;
 
@@ -103,7 +106,10 @@ static void run_queries(const settings *s, int kind, const queries *q, tally *t)
         const double *x = q->x + 24 * (size_t)i;
         double toi, start = now_us();
         int work = 0, status;
-        status = gap_ccd_query(&s->ccd, 3, kind, x, x + 12, s->ms, 1.0, &toi, &work);
+        if (s->additive) /* same kinds and status in both */
+            status = gap_accd_query(&s->accd, 3, kind, x, x + 12, s->ms, 1.0, &toi, &work);
+        else
+            status = gap_ccd_query(&s->ccd, 3, kind, x, x + 12, s->ms, 1.0, &toi, &work);
         tally_time(t, now_us() - start);
         t->queries++;
         t->tp += q->truth[i] && status != GAP_CCD_FREE;
@@ -223,7 +229,7 @@ static int cmd_queries(int argc, char **argv)
         } else if (!strcmp(a, "--tol") && v > 0.0) {
             s.ccd.tolerance = v;
         } else if (!strcmp(a, "--cap") && v >= 1.0 && v <= 2e9) {
-            s.ccd.budget = (int)v;
+            s.ccd.budget = s.accd.budget = (int)v;
         } else {
             return fail("unknown option or value out of range", a);
         }

@@ -373,10 +373,10 @@ typedef struct gap_accd__motion {
 } gap_accd__motion;
 
 /* Size and speed. With u = 2^-53 and R the size: y carries u |y| <= u R / 2 per coordinate, the
-   lerp (1-t) y0 + t y1 at most 2 u R more; in 3D, with both points of a distance, 8 u R < 1e-15 R. The
-   distance itself: 1e-15 R. A time that is rounded by u moves them by u speed <= 4 u R (speed is at
-   most 2 R). Together below 2.5e-15 R: GAP_ACCD__SIZE. A difference of velocities is off by less
-   than 10 u R, and its length by 4 u of itself: 4e-15 R and 1e-14 of itself cover both. */
+   lerp (1-t) y0 + t y1 at most 2 u R more; in 3D, for both points of a distance, 9 u R < 1e-15 R.
+   The distance itself: 1e-15 R. A time that is rounded by u moves them by u speed <= 2 u R (speed
+   is at most 2 R). Together below 2.5e-15 R: GAP_ACCD__SIZE. A difference of velocities is off by
+   less than 10 u R, and its length by 4 u of itself: 4e-15 R and 1e-14 of itself cover both. */
 static inline void gap_accd__measure(gap_accd__motion *m)
 {
     double far2 = 0.0, speed2 = 0.0, v[3], w[3];
