@@ -59,7 +59,7 @@ extern "C" {
 typedef enum gap_ldlt_status {
     GAP_LDLT_OK = 0,
     GAP_LDLT_SHIFTED = 1,  /* factored, but s.shifts pivots were replaced: see s.shift_index */
-    GAP_LDLT_ENONFIN = -1, /* a value is NaN or infinite (s.bad: its node), or overflow on the way */
+    GAP_LDLT_ENONFIN = -1, /* a value is NaN or infinite, or overflow on the way; s.bad: its node */
     GAP_LDLT_ENOMEM = -2,
     GAP_LDLT_EINDEX = -3,  /* column index out of range; s.bad: its row */
     GAP_LDLT_ESIZE = -4,   /* more than the indices can count */
@@ -76,7 +76,8 @@ enum { /* instruction sets; those that the machine lacks fall back to the next l
 };
 
 typedef void (*gap_ldlt_range)(void *ctx, int begin, int end, int worker);
-typedef void (*gap_ldlt_parallel_for)(void *user, int count, int grain, gap_ldlt_range fn, void *ctx);
+typedef void (*gap_ldlt_parallel_for)(void *user, int count, int grain, gap_ldlt_range fn,
+    void *ctx);
 typedef void *(*gap_ldlt_realloc)(void *user, void *p, size_t old_size, size_t new_size);
 
 /* C(m x n) -= A(m x k) B(n x k)^T, all column by column with leading dimensions lda, ldb, ldc:
@@ -149,7 +150,7 @@ typedef struct gap_ldlt {
     size_t slot_bytes[GAP_LDLT_SLOTS];
 } gap_ldlt;
 
-/* Makes an empty solver. opt may be NULL; it is copied (the arrays in it are not). No allocation. */
+/* Makes an empty solver. opt may be NULL; it is copied (the arrays in it are not). */
 GAP_LDLT_API void gap_ldlt_init(gap_ldlt *s, const gap_ldlt_options *opt);
 
 /* Frees all memory; s is as after gap_ldlt_init. */
@@ -213,7 +214,7 @@ GAP_LDLT_API double gap_ldlt_chain(const gap_ldlt *s, int workers);
 #define GAP_LDLT_ASSERT(x) assert(x)
 #endif
 
-/* ---- memory: numbered slots that keep their capacity ------------------------------------ */
+/* ---- memory: numbered slots that keep their capacity -------------------------------- */
 
 enum gap_ldlt__slot_name {
     GAP_LDLT__BASE_PTR, GAP_LDLT__BASE_COL, GAP_LDLT__PTR, GAP_LDLT__COL, GAP_LDLT__PERM,
@@ -302,7 +303,7 @@ static inline void gap_ldlt__fill(int *p, int count, int value)
     for (i = 0; i < count; ++i) p[i] = value;
 }
 
-/* ---- approximate minimum degree on the quotient graph ------------------------------------ */
+/* ---- approximate minimum degree on the quotient graph ------------------------------- */
 
 /* Graph of nodes 0..n-1, of which the first inner are to be eliminated; the rest (halo) only
    counts in degrees. Lists live in iw: node i owns iw[pe[i] .. pe[i]+len[i]), first elen[i]
@@ -444,7 +445,7 @@ static inline unsigned gap_ldlt__amd_update(gap_ldlt__amd *g, int i, int *count)
         hash += (unsigned)j;
     }
     *count = q - p;
-    /* me goes first: the first variable moves behind the others, the first element behind its own */
+    /* me goes first: the first variable and the first element move behind the others */
     g->iw[q] = g->iw[variables];
     g->iw[variables] = g->iw[p];
     g->iw[p] = me;
@@ -583,7 +584,7 @@ static inline void gap_ldlt__amd_order(gap_ldlt__amd *g, int *space, int *order)
     gap_ldlt__amd_number(g, order);
 }
 
-/* ---- node separators: refinement by moves ------------------------------------------------- */
+/* ---- node separators: refinement by moves ------------------------------------------- */
 
 /* A part of the graph, or a coarse version of it. vw, ew NULL: all weights are 1. side: 0, 1, or
    2 for the separator. */
@@ -815,7 +816,7 @@ static inline void gap_ldlt__refine_separator(gap_ldlt__graph *g, gap_ldlt__move
         if (!gap_ldlt__pass(g, m, limit, patience)) break;
 }
 
-/* ---- bisection by planes -------------------------------------------------------------------- */
+/* ---- bisection by planes ------------------------------------------------------------ */
 
 /* Reorders id[0..n) so that the k smallest keys come first (keys by id). */
 static inline void gap_ldlt__select(int *id, const double *key, int n, int k)
@@ -903,7 +904,7 @@ static inline void gap_ldlt__weigh(gap_ldlt__graph *g)
     for (i = 0; i < g->n; ++i) g->weight[g->side[i]] += gap_ldlt__weight(g, i);
 }
 
-/* ---- bisection by coarse graphs ------------------------------------------------------------- */
+/* ---- bisection by coarse graphs ----------------------------------------------------- */
 
 /* Matches every node with the unmatched neighbour of the heaviest edge (light nodes first);
    map: coarse number of each node. */
@@ -1013,7 +1014,8 @@ static inline double gap_ldlt__badness(const gap_ldlt__graph *g)
     double a = g->weight[0], b = g->weight[1], t = g->total;
     double heavy = (a > b ? a : b) / t;
 
-    return a == 0 || b == 0 ? 1e30 : g->weight[2] * (1.0 + (heavy > 0.55 ? 4 * (heavy - 0.55) : 0));
+    if (a == 0 || b == 0) return 1e30;
+    return g->weight[2] * (1.0 + (heavy > 0.55 ? 4 * (heavy - 0.55) : 0));
 }
 
 /* The best of some growings from spread-out seeds. */
@@ -1074,7 +1076,7 @@ static inline int gap_ldlt__cut_by_levels(gap_ldlt__graph *top, gap_ldlt__moves 
     return 1;
 }
 
-/* ---- nested dissection ------------------------------------------------------------------------ */
+/* ---- nested dissection -------------------------------------------------------------- */
 
 typedef struct gap_ldlt__dissect {
     int n, dim;
@@ -1278,7 +1280,7 @@ static inline int gap_ldlt__dissect_all(gap_ldlt__dissect *t, int n, int leaf)
     return 1;
 }
 
-/* ---- symbolic analysis ------------------------------------------------------------------------ */
+/* ---- symbolic analysis -------------------------------------------------------------- */
 
 /* Checks the input pattern and counts neighbours: degree[i + 1]. */
 static inline int gap_ldlt__check_pattern(gap_ldlt *s, int n, const int *ptr, const int *col)
@@ -1666,7 +1668,7 @@ static inline void gap_ldlt__exact_stats(gap_ldlt *s, const gap_ldlt__symbolic *
         }
 }
 
-/* ---- dense kernels ------------------------------------------------------------------------------ */
+/* ---- dense kernels ------------------------------------------------------------------ */
 
 /* Matrices are strips of 8 rows: element (r, k) of a strip is at 8 k + r. All kernels work on m
    strips at a time, sa apart, with one right-hand strip b (8 rows of W = L D, or 4 of them):
@@ -1998,7 +2000,7 @@ static inline void gap_ldlt__set_kernels(gap_ldlt__kernels *k, int isa)
     (void)isa;
 }
 
-/* ---- the plan: where fronts and update matrices live --------------------------------------------- */
+/* ---- the plan: where fronts and update matrices live -------------------------------- */
 
 enum { GAP_LDLT__BLOCK = 192 }; /* pivots eliminated before the rest of a front is updated */
 
@@ -2192,7 +2194,7 @@ static inline void gap_ldlt__plan(gap_ldlt *s, double *work)
     s->stats.chain = gap_ldlt_chain(s, workers);
 }
 
-/* ---- numeric factorisation -------------------------------------------------------------------------- */
+/* ---- numeric factorisation ---------------------------------------------------------- */
 
 typedef struct gap_ldlt__run {
     gap_ldlt *s;
@@ -2306,8 +2308,7 @@ static inline double gap_ldlt__pivot(gap_ldlt__run *run, ptrdiff_t col, double d
 
     if (s->opt.negative
         && s->opt.negative[(ptrdiff_t)s->b * s->perm[col / s->b] + col % s->b]) sign = -1.0;
-    if (s->opt.pivot == GAP_LDLT_PIVOT_KEEP ? fabs(d) > run->eps * size : sign * d > run->eps * size)
-        return d;
+    if ((s->opt.pivot == GAP_LDLT_PIVOT_KEEP ? fabs(d) : sign * d) > run->eps * size) return d;
     if (!(fabs(d) <= DBL_MAX)) return d;
     s->diag[col] = -1.0;
     return sign * run->delta * (size > run->floor_d ? size : run->floor_d);
@@ -2660,7 +2661,7 @@ GAP_LDLT_API int gap_ldlt_factor(gap_ldlt *s, const double *val)
     return status;
 }
 
-/* ---- analysis: putting it together ------------------------------------------------------------------ */
+/* ---- analysis: putting it together -------------------------------------------------- */
 
 /* Order of the nodes into s->perm. Nodes with very many neighbours go last: they would only
    disturb the rest. 0: no room. */
@@ -2952,7 +2953,7 @@ GAP_LDLT_API void gap_ldlt_free(gap_ldlt *s)
     gap_ldlt_init(s, &opt);
 }
 
-/* ---- solve -------------------------------------------------------------------------------------------- */
+/* ---- solve -------------------------------------------------------------------------- */
 
 /* Pivot rows of front f: x = L11^-1 x, strip by strip. x has room for whole strips. */
 static inline void gap_ldlt__lower(const gap_ldlt__kernels *k, const double *l, int nc, double *x)
@@ -3159,7 +3160,9 @@ GAP_LDLT_API int gap_ldlt_pivots(const gap_ldlt *s, double *d)
 /* Flops of the square blocks of front f, which nobody shares. */
 static inline double gap_ldlt__serial_flops(const gap_ldlt *s, int f)
 {
-    double c = gap_ldlt__cols(s, f), b = GAP_LDLT__BLOCK, whole = floor(c / b), rest = c - whole * b;
+    double c = gap_ldlt__cols(s, f), b = GAP_LDLT__BLOCK;
+    double whole = floor(c / b), rest = c - whole * b;
+
     return (whole * b * b * b + rest * rest * rest) / 3;
 }
 
@@ -3178,11 +3181,10 @@ GAP_LDLT_API double gap_ldlt_chain(const gap_ldlt *s, int workers)
         if (busy[i] > most) most = busy[i];
     chain = most;
     for (i = 0; i < s->ntop; ++i) {
-        double all = gap_ldlt__front_flops(s, s->top[i]), alone = gap_ldlt__serial_flops(s, s->top[i]);
-        double shared = (all - alone) / n, strip;
-        /* the last chunk: a group of three strips against the whole front */
-        strip = 24.0 * gap_ldlt__cols(s, s->top[i])
-            * (gap_ldlt__cols(s, s->top[i]) + 2.0 * gap_ldlt__below(s, s->top[i]));
+        double c = gap_ldlt__cols(s, s->top[i]), u = gap_ldlt__below(s, s->top[i]);
+        double all = gap_ldlt__front_flops(s, s->top[i]);
+        double alone = gap_ldlt__serial_flops(s, s->top[i]), shared = (all - alone) / n;
+        double strip = 24.0 * c * (c + 2.0 * u); /* the last chunk: three strips, all columns */
         if (strip > all - alone) strip = all - alone;
         chain += alone + (shared > strip ? shared : strip);
     }
@@ -3192,16 +3194,18 @@ GAP_LDLT_API double gap_ldlt_chain(const gap_ldlt *s, int workers)
 /*
 MIT No Attribution
 
-Copyright (c) 2026 the gap authors
+Copyright 2026 the gap authors
 
-Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
-associated documentation files (the "Software"), to deal in the Software without restriction,
-including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense,
-and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so.
+Permission is hereby granted, free of charge, to any person obtaining a copy of this
+software and associated documentation files (the "Software"), to deal in the Software
+without restriction, including without limitation the rights to use, copy, modify, merge,
+publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons
+to whom the Software is furnished to do so.
 
-THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT
-LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT.
-IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
-LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION
-WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED,
+INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR
+PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE
+FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER
+DEALINGS IN THE SOFTWARE.
 */

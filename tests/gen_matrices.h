@@ -341,7 +341,8 @@ static inline void gen_p2_gradients(const double g[4][3], const double q[4], dou
         for (c = 0; c < 3; ++c) out[a][c] = (4 * q[a] - 1) * g[a][c];
     for (a = 0; a < 6; ++a)
         for (c = 0; c < 3; ++c)
-            out[4 + a][c] = 4 * (q[edge[a][0]] * g[edge[a][1]][c] + q[edge[a][1]] * g[edge[a][0]][c]);
+            out[4 + a][c] = 4 * (q[edge[a][0]] * g[edge[a][1]][c]
+                                 + q[edge[a][1]] * g[edge[a][0]][c]);
 }
 
 static inline void gen_p2_tet(gen_list *l, const int v[10])
@@ -588,7 +589,10 @@ static inline void gen_ball(gen_matrix *m, int n, uint64_t seed)
                                     * (l.x[3 * i + c] - l.x[3 * j + c]);
                             if (count == 10 && q >= bd[9]) continue;
                             k = count < 10 ? count++ : 9;
-                            for (; k > 0 && bd[k - 1] > q; --k) bd[k] = bd[k - 1], best[k] = best[k - 1];
+                            for (; k > 0 && bd[k - 1] > q; --k) {
+                                bd[k] = bd[k - 1];
+                                best[k] = best[k - 1];
+                            }
                             bd[k] = q;
                             best[k] = j;
                         }
