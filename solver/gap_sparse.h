@@ -13,7 +13,7 @@ QUICK START
        gap_sparse_init(&A, 3, 1, NULL);                             // 3 nodes, 1 value each
        gap_sparse_link(&A, 2, 2, spring);                           // 2 stencils of 2 nodes
        gap_sparse_build(&A);
-       gap_sparse_add(&A, 2, 2, spring, block);
+       gap_sparse_add(&A, 2, 2, spring, 1.0, block);
        gap_sparse_fix(&A, fixed, NULL);
        gap_sparse_multiply(&A, x, y);
        printf("%d blocks, y = %g %g %g\n", A.ptr[3], y[0], y[1], y[2]); // 5 blocks, y = 0 -4 6
@@ -132,19 +132,20 @@ GAP_SPARSE_API int gap_sparse_keep(gap_sparse *A);
 /* Set all values to zero. */
 GAP_SPARSE_API void gap_sparse_zero(gap_sparse *A);
 
-/* Add local blocks: val += sum of the stencils' blocks.
+/* Add local blocks: val += scale * sum of the stencils' blocks.
    node   count*k node numbers, as announced
+   scale  of all blocks (a time integrator's weight of the potential)
    block  count blocks of (k*b)*(k*b), row by row; of the two halves only the one that falls into
           the lower triangle is read
    May be called for range after range. Cost: k^2/2 searches and b*b additions each. */
 GAP_SPARSE_API int gap_sparse_add(gap_sparse *A, int count, int k, const int *node,
-    const double *block);
+    double scale, const double *block);
 
-/* Add local vectors: y[b*node + c] += piece, in order, with A's size and threads.
+/* Add local vectors: y[b*node + c] += scale * piece, in order, with A's size and threads.
    piece  count*k*b values     y  n*b values
    Out of range: EINDEX and bad; the other stencils are added. */
 GAP_SPARSE_API int gap_sparse_add_vector(gap_sparse *A, int count, int k, const int *node,
-    const double *piece, double *y);
+    double scale, const double *piece, double *y);
 
 /* Add scale * m[i] to the b diagonal entries of node i, n values: a lumped mass. */
 GAP_SPARSE_API void gap_sparse_add_mass(gap_sparse *A, double scale, const double *m);
@@ -583,19 +584,20 @@ GAP_SPARSE_API int gap_sparse_find(const gap_sparse *A, int i, int j)
     return gap_sparse__find(A->ptr, A->col, i, j);
 }
 
-/* dst += the b x b block at src, whose rows are stride apart. */
-static inline void gap_sparse__add_block(double *dst, const double *src, size_t stride, int b)
+/* dst += f * the b x b block at src, whose rows are stride apart. */
+static inline void gap_sparse__add_block(double *dst, double f, const double *src, size_t stride,
+    int b)
 {
     int r, c;
     if (b == 3) { /* written out: the size of nearly all blocks */
         const double *s1 = src + stride, *s2 = s1 + stride;
-        dst[0] += src[0], dst[1] += src[1], dst[2] += src[2];
-        dst[3] += s1[0], dst[4] += s1[1], dst[5] += s1[2];
-        dst[6] += s2[0], dst[7] += s2[1], dst[8] += s2[2];
+        dst[0] += f * src[0], dst[1] += f * src[1], dst[2] += f * src[2];
+        dst[3] += f * s1[0], dst[4] += f * s1[1], dst[5] += f * s1[2];
+        dst[6] += f * s2[0], dst[7] += f * s2[1], dst[8] += f * s2[2];
         return;
     }
     for (r = 0; r < b; ++r) {
-        for (c = 0; c < b; ++c) dst[r * b + c] += src[(size_t)r * stride + (size_t)c];
+        for (c = 0; c < b; ++c) dst[r * b + c] += f * src[(size_t)r * stride + (size_t)c];
     }
 }
 
@@ -603,6 +605,7 @@ typedef struct gap_sparse__add_job {
     const gap_sparse *A;
     int count, k, bands;
     const int *node;
+    double scale;
     const double *piece;
     double *y;                  /* vector to add to */
     int bad[GAP_SPARSE__BANDS]; /* first stencil at fault that each band met, or count */
@@ -634,7 +637,8 @@ static inline int gap_sparse__add_stencil(const gap_sparse__add_job *job, int ba
             if (c < 0) return 0;
             at = c == row ? A->ptr[row + 1] - 1 : gap_sparse__find(A->ptr, A->col, row, c);
             if (at < 0) return 0;
-            gap_sparse__add_block(A->val + bb * (size_t)at, Hi + (size_t)(j * b), stride, b);
+            gap_sparse__add_block(A->val + bb * (size_t)at, job->scale, Hi + (size_t)(j * b),
+                stride, b);
         }
     }
     return 1;
@@ -670,7 +674,7 @@ static inline void gap_sparse__vector_range(void *ctx, int begin, int end, int w
                     if (job->bad[band] == job->count) job->bad[band] = s;
                 } else if (*node >= 0 && gap_sparse__in_band(*node, band, job->bands)) {
                     double *y = job->y + (size_t)b * (size_t)*node;
-                    for (c = 0; c < b; ++c) y[c] += g[c];
+                    for (c = 0; c < b; ++c) y[c] += job->scale * g[c];
                 }
             }
         }
@@ -696,7 +700,7 @@ static inline int gap_sparse__add_all(gap_sparse *A, gap_sparse__add_job *job, g
 }
 
 GAP_SPARSE_API int gap_sparse_add(gap_sparse *A, int count, int k, const int *node,
-    const double *block)
+    double scale, const double *block)
 {
     gap_sparse__add_job job;
     int i;
@@ -704,6 +708,7 @@ GAP_SPARSE_API int gap_sparse_add(gap_sparse *A, int count, int k, const int *no
     job.count = count;
     job.k = k;
     job.node = node;
+    job.scale = scale;
     job.piece = block;
     job.y = NULL;
     if (gap_sparse__add_all(A, &job, gap_sparse__add_range) < 0) return GAP_SPARSE_OK;
@@ -715,13 +720,14 @@ GAP_SPARSE_API int gap_sparse_add(gap_sparse *A, int count, int k, const int *no
 }
 
 GAP_SPARSE_API int gap_sparse_add_vector(gap_sparse *A, int count, int k, const int *node,
-    const double *piece, double *y)
+    double scale, const double *piece, double *y)
 {
     gap_sparse__add_job job;
     GAP_SPARSE_ASSERT(A && count >= 0 && k >= 0 && (count == 0 || k == 0 || (node && piece && y)));
     job.count = count;
     job.k = k;
     job.node = node;
+    job.scale = scale;
     job.piece = piece;
     job.y = y;
     return gap_sparse__add_all(A, &job, gap_sparse__vector_range) < 0 ? GAP_SPARSE_OK

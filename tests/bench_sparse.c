@@ -128,7 +128,7 @@ static void run(const char *name, const int *number, const double *block, triple
         t1 = now();
         for (c = 0; c < CONTACTS; c += RANGE) {
             int m = CONTACTS - c < RANGE ? CONTACTS - c : RANGE;
-            status |= gap_sparse_add(&A, m, 4, node + 4 * c, block) < 0;
+            status |= gap_sparse_add(&A, m, 4, node + 4 * c, 1.0, block) < 0;
         }
         t2 = now();
         unique = triplet_assembly(t, node, block);

@@ -1,6 +1,10 @@
 /* test_newton.c - gap_newton.h: minima checked by derivatives, the ladder rung by rung, all ends */
 #define GAP_NEWTON_IMPLEMENTATION
 #include "gap_newton.h"
+#define GAP_SPARSE_IMPLEMENTATION
+#include "gap_sparse.h"
+#define GAP_STEP_IMPLEMENTATION
+#include "gap_step.h"
 #include "util.h"
 
 enum { MOST = 24 };
@@ -505,6 +509,188 @@ static MunitResult scaling(const MunitParameter params[], void *data)
     return MUNIT_OK;
 }
 
+/* ---- a whole simulator: a net of springs falls on the floor z = 0 and comes to rest ---- */
+enum { NET = 6, NODES = NET * NET, DOF = 3 * NODES, SPRINGS = 2 * NET * (NET - 1) };
+static const double net_mass = 0.01, net_k = 50.0, net_dhat = 1e-2, net_kappa = 1e3, net_g = -9.81;
+
+typedef struct net {
+    gap_sparse A;
+    gap_step S;
+    int spring[2 * SPRINGS];
+    double length[SPRINGS], target[DOF];
+} net;
+
+/* Barrier of the height z: kappa (z - dhat)^2 (-log(z / dhat)) and its derivatives. */
+static double floor_barrier(double z, double *d1, double *d2)
+{
+    double u = z - net_dhat, l = log(z / net_dhat);
+    *d1 = *d2 = 0.0;
+    if (u >= 0.0) return 0.0;
+    *d1 = net_kappa * (-2.0 * u * l - u * u / z);
+    *d2 = net_kappa * (-2.0 * l - 4.0 * u / z + u * u / (z * z));
+    return -net_kappa * u * u * l;
+}
+
+static int net_energy(void *user, const double *x, double *energy)
+{
+    net *N = (net *)user;
+    double e = 0.0, w = N->S.weight, d1, d2;
+    int i, c;
+    for (i = 0; i < DOF; ++i) {
+        e += 0.5 * net_mass * (x[i] - N->target[i]) * (x[i] - N->target[i]);
+        if (i % 3 == 2 && !(x[i] > 0.0)) return 1;
+        if (i % 3 == 2) e += w * floor_barrier(x[i], &d1, &d2);
+    }
+    for (i = 0; i < SPRINGS; ++i) {
+        const double *a = x + 3 * N->spring[2 * i], *b = x + 3 * N->spring[2 * i + 1];
+        double l2 = 0.0, r = N->length[i];
+        for (c = 0; c < 3; ++c) l2 += (b[c] - a[c]) * (b[c] - a[c]);
+        e += 0.5 * w * net_k * (sqrt(l2) - r) * (sqrt(l2) - r);
+    }
+    *energy = e;
+    return 0;
+}
+
+/* Gradient piece and PSD block of a spring of rest length r: k [(1 - r/l)+ (I - nn^T) + nn^T]. */
+static void spring_blocks(const net *N, int s, const double *x, double g[6], double H[36])
+{
+    const double *a = x + 3 * N->spring[2 * s], *b = x + 3 * N->spring[2 * s + 1];
+    double n[3], l = 0.0, w = net_k, bend;
+    int i, j;
+    for (i = 0; i < 3; ++i) {
+        n[i] = b[i] - a[i];
+        l += n[i] * n[i];
+    }
+    l = sqrt(l);
+    bend = fmax(0.0, 1.0 - N->length[s] / l);
+    for (i = 0; i < 3; ++i) {
+        g[3 + i] = w * (l - N->length[s]) * n[i] / l;
+        g[i] = -g[3 + i];
+        for (j = 0; j < 3; ++j) {
+            double h = w * (n[i] * n[j] / (l * l) * (1.0 - bend) + (i == j ? bend : 0.0));
+            H[6 * i + j] = H[6 * (i + 3) + j + 3] = h;
+            H[6 * i + j + 3] = H[6 * (i + 3) + j] = -h;
+        }
+    }
+}
+
+static int net_gradient(void *user, const double *x, double *g)
+{
+    net *N = (net *)user;
+    double piece[6], H[36], d1, d2;
+    int i;
+    for (i = 0; i < DOF; ++i) {
+        g[i] = net_mass * (x[i] - N->target[i]);
+        if (i % 3 != 2) continue;
+        floor_barrier(x[i], &d1, &d2);
+        g[i] += N->S.weight * d1;
+    }
+    for (i = 0; i < SPRINGS; ++i) {
+        spring_blocks(N, i, x, piece, H);
+        gap_sparse_add_vector(&N->A, 1, 2, N->spring + 2 * i, N->S.weight, piece, g);
+    }
+    return 0;
+}
+
+/* Conjugate gradients on the assembled matrix, far below any tolerance used here. */
+static int net_solve(void *user, const double *x, const double *g, int psd, double shift, double *p)
+{
+    net *N = (net *)user;
+    double piece[6], H[36], D[9], m[NODES], r[DOF], q[DOF], Aq[DOF], rr = 0.0, rr0, d1, d2;
+    int i, k;
+    (void)psd;
+    gap_sparse_zero(&N->A);
+    for (i = 0; i < NODES; ++i) {
+        m[i] = net_mass;
+        memset(D, 0, sizeof D);
+        floor_barrier(x[3 * i + 2], &d1, &d2);
+        D[8] = d2;
+        gap_sparse_add(&N->A, 1, 1, &i, N->S.weight, D);
+    }
+    for (i = 0; i < SPRINGS; ++i) {
+        spring_blocks(N, i, x, piece, H);
+        if (gap_sparse_add(&N->A, 1, 2, N->spring + 2 * i, N->S.weight, H)) return -1;
+    }
+    gap_sparse_add_mass(&N->A, 1.0, m);
+    if (shift > 0.0) gap_sparse_shift(&N->A, shift);
+    for (i = 0; i < DOF; ++i) {
+        p[i] = 0.0;
+        q[i] = r[i] = -g[i];
+        rr += r[i] * r[i];
+    }
+    for (rr0 = rr, k = 0; k < 20 * DOF && rr > 1e-28 * rr0; ++k) {
+        double qAq = 0.0, next = 0.0;
+        gap_sparse_multiply(&N->A, q, Aq);
+        for (i = 0; i < DOF; ++i) qAq += q[i] * Aq[i];
+        if (!(qAq > 0.0)) return 1;
+        for (i = 0; i < DOF; ++i) {
+            p[i] += rr / qAq * q[i];
+            r[i] -= rr / qAq * Aq[i];
+            next += r[i] * r[i];
+        }
+        for (i = 0; i < DOF; ++i) q[i] = r[i] + next / rr * q[i];
+        rr = next;
+    }
+    return 0;
+}
+
+static int net_bound(void *user, const double *x, const double *p, double *alpha)
+{
+    int i;
+    (void)user;
+    for (i = 2; i < DOF; i += 3) {
+        if (p[i] < 0.0) *alpha = fmin(*alpha, 0.9 * x[i] / -p[i]);
+    }
+    return 0;
+}
+
+/* At rest the floor carries the weight: sum of barrier forces = NODES m g. */
+static MunitResult simulator(const MunitParameter params[], void *data)
+{
+    net *N = munit_new(net);
+    gap_newton_problem f = {NULL, net_energy, net_gradient, net_solve, net_bound, NULL, NULL};
+    gap_newton_options o;
+    double x[DOF], v[DOF] = {0}, g[DOF] = {0}, work[4 * DOF], state[8 + 3 * DOF];
+    double force = 0.0, d1, d2;
+    int i, j, s = 0, step;
+    (void)params, (void)data;
+    memset(&o, 0, sizeof o);
+    for (i = 0; i < NODES; ++i) {
+        x[3 * i] = 0.1 * (i % NET) + util_uniform(0.0, 0.01);
+        x[3 * i + 1] = 0.1 * (i / NET) + util_uniform(0.0, 0.01);
+        x[3 * i + 2] = 0.05 + util_uniform(0.0, 0.05);
+        g[3 * i + 2] = net_g;
+        for (j = 0; j < 2; ++j) {
+            if ((j ? i / NET : i % NET) == NET - 1) continue;
+            N->spring[2 * s] = i;
+            N->spring[2 * s + 1] = i + (j ? NET : 1);
+            N->length[s++] = 0.1;
+        }
+    }
+    f.user = N;
+    o.h = 0.02;
+    o.tol = 1e-7;
+    gap_sparse_init(&N->A, NODES, 3, NULL);
+    gap_sparse_link(&N->A, SPRINGS, 2, N->spring);
+    gap_sparse_build(&N->A);
+    gap_step_init(&N->S, NULL, DOF, x, v, NULL, state);
+    for (step = 0; step < 150; ++step) {
+        gap_step_begin(&N->S, o.h, g, N->target);
+        munit_assert_int(gap_newton_minimize(&f, &o, DOF, x, work, NULL), ==, 0);
+        gap_step_end(&N->S, x);
+        for (i = 2; i < DOF; i += 3) munit_assert_double(x[i], >, 0.0);
+    }
+    for (i = 2; i < DOF; i += 3) {
+        floor_barrier(x[i], &d1, &d2);
+        force -= d1;
+    }
+    munit_assert_double(gap_newton__max(N->S.v, DOF), <, 1e-2);
+    util_assert_rel(force, -net_g * net_mass * NODES, 1e-2);
+    gap_sparse_free(&N->A);
+    free(N);
+    return MUNIT_OK;
+}
+
 static MunitTest tests[] = {
     {"/quadratic", quadratic, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/random_minima", random_minima, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
@@ -515,6 +701,7 @@ static MunitTest tests[] = {
     {"/cancel", cancel, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/edge/all", edges, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/changing", changing, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {"/simulator", simulator, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/scaling", scaling, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {NULL, NULL, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL}};
 

@@ -48,14 +48,14 @@ static void free_stencils(stencils *s)
 }
 
 /* The oracle: full matrix and adjacency by plain loops. */
-static void dense_add(double *D, char *near, int n, const stencils *s, double *y)
+static void dense_add(double *D, char *near, int n, const stencils *s, double f, double *y)
 {
     int b = s->b, m = s->k * b, N = n * b, q, i, j, r, c;
     for (q = 0; q < s->count; ++q) {
         for (i = 0; i < s->k; ++i) {
             int a = s->node[q * s->k + i];
             if (a < 0) continue;
-            for (r = 0; y && r < b; ++r) y[a * b + r] += s->piece[q * m + i * b + r];
+            for (r = 0; y && r < b; ++r) y[a * b + r] += f * s->piece[q * m + i * b + r];
             for (j = 0; j < s->k; ++j) {
                 int e = s->node[q * s->k + j];
                 if (e < 0) continue;
@@ -63,7 +63,7 @@ static void dense_add(double *D, char *near, int n, const stencils *s, double *y
                 for (r = 0; r < b; ++r) {
                     for (c = 0; c < b; ++c) {
                         D[(size_t)(a * b + r) * (size_t)N + (size_t)(e * b + c)] +=
-                            s->block[(size_t)q * (size_t)(m * m)
+                            f * s->block[(size_t)q * (size_t)(m * m)
                                 + (size_t)((i * b + r) * m + j * b + c)];
                     }
                 }
@@ -110,7 +110,7 @@ static MunitResult quick_start(const MunitParameter params[], void *data)
     munit_assert_int(gap_sparse_init(&A, 3, 1, NULL), ==, GAP_SPARSE_OK);
     munit_assert_int(gap_sparse_link(&A, 2, 2, spring), ==, GAP_SPARSE_OK);
     munit_assert_int(gap_sparse_build(&A), ==, GAP_SPARSE_CHANGED);
-    munit_assert_int(gap_sparse_add(&A, 2, 2, spring, block), ==, GAP_SPARSE_OK);
+    munit_assert_int(gap_sparse_add(&A, 2, 2, spring, 1.0, block), ==, GAP_SPARSE_OK);
     gap_sparse_fix(&A, fixed, NULL);
     munit_assert_int(gap_sparse_multiply(&A, x, y), ==, GAP_SPARSE_OK);
     munit_assert_int(A.ptr[3], ==, 5);
@@ -125,6 +125,7 @@ static void one_random_case(int repeats)
     static const int sizes[4] = {1, 2, 3, 6};
     int b = sizes[munit_rand_int_range(0, 3)], n = munit_rand_int_range(1, 24), N = n * b, i, j;
     int k1 = munit_rand_int_range(1, 10), k2 = 4, half;
+    double f1 = util_uniform(0.5, 2.0);
     stencils s1 = random_stencils(n, b, munit_rand_int_range(0, 12), k1, 0, repeats);
     stencils s2 = random_stencils(n, b, munit_rand_int_range(0, 12), k2, 1, repeats);
     size_t NN = (size_t)N * (size_t)N;
@@ -142,14 +143,14 @@ static void one_random_case(int repeats)
     gap_sparse_link(&A, s2.count, k2, s2.node);
     munit_assert_int(gap_sparse_build(&A), >=, 0);
     half = s2.count / 2; /* in two ranges, the second from the middle */
-    munit_assert_int(gap_sparse_add(&A, s1.count, k1, s1.node, s1.block), ==, 0);
-    munit_assert_int(gap_sparse_add(&A, half, k2, s2.node, s2.block), ==, 0);
-    munit_assert_int(gap_sparse_add(&A, s2.count - half, k2, s2.node + half * k2,
+    munit_assert_int(gap_sparse_add(&A, s1.count, k1, s1.node, f1, s1.block), ==, 0);
+    munit_assert_int(gap_sparse_add(&A, half, k2, s2.node, 1.0, s2.block), ==, 0);
+    munit_assert_int(gap_sparse_add(&A, s2.count - half, k2, s2.node + half * k2, 1.0,
         s2.block + (size_t)half * (size_t)(k2 * b * k2 * b)), ==, 0);
-    munit_assert_int(gap_sparse_add_vector(&A, s1.count, k1, s1.node, s1.piece, y), ==, 0);
-    munit_assert_int(gap_sparse_add_vector(&A, s2.count, k2, s2.node, s2.piece, y), ==, 0);
-    dense_add(D, near, n, &s1, z);
-    dense_add(D, near, n, &s2, z);
+    munit_assert_int(gap_sparse_add_vector(&A, s1.count, k1, s1.node, f1, s1.piece, y), ==, 0);
+    munit_assert_int(gap_sparse_add_vector(&A, s2.count, k2, s2.node, 1.0, s2.piece, y), ==, 0);
+    dense_add(D, near, n, &s1, f1, z);
+    dense_add(D, near, n, &s2, 1.0, z);
     munit_assert_memory_equal((size_t)N * sizeof(double), y, z);
     check_against(&A, D, near, tol);
 
@@ -237,7 +238,7 @@ static MunitResult incremental(const MunitParameter params[], void *data)
 static MunitResult edges(const MunitParameter params[], void *data)
 {
     int bad[8] = {0, 1, 2, 3, 4, 1, 0, -1}, far[8] = {0, 1, 2, 3, 2, 1, 4, -1}, low[2] = {1, -2};
-    int twice[2] = {2, 2}, far_at[2] = {0, 4}, i;
+    int twice[2] = {2, 2}, far_at[2] = {0, 4}, lengths[4] = {0, INT_MAX, 1, 5}, i;
     double zero[128] = {0}, y[5], H[4] = {1, 2, 3, 4};
     unsigned char fixed[5] = {1, 0, 0, 0, 1};
     gap_sparse A;
@@ -255,17 +256,17 @@ static MunitResult edges(const MunitParameter params[], void *data)
     munit_assert_int(gap_sparse_resize(&A, 5, 1), ==, GAP_SPARSE_OK);
     gap_sparse_link(&A, 1, 4, far);
     gap_sparse_build(&A);
-    munit_assert_int(gap_sparse_add(&A, 2, 4, far, zero), ==, GAP_SPARSE_EINPUT);
+    munit_assert_int(gap_sparse_add(&A, 2, 4, far, 1.0, zero), ==, GAP_SPARSE_EINPUT);
     munit_assert_int(A.bad, ==, 1);
     far[5] = 5;
-    munit_assert_int(gap_sparse_add(&A, 2, 4, far, zero), ==, GAP_SPARSE_EINDEX);
-    munit_assert_int(gap_sparse_add_vector(&A, 2, 4, far, zero, y), ==, GAP_SPARSE_EINDEX);
+    munit_assert_int(gap_sparse_add(&A, 2, 4, far, 1.0, zero), ==, GAP_SPARSE_EINDEX);
+    munit_assert_int(gap_sparse_add_vector(&A, 2, 4, far, 1.0, zero, y), ==, GAP_SPARSE_EINDEX);
     munit_assert_int(A.bad, ==, 1);
     munit_assert_int(gap_sparse_find(&A, 0, 4), ==, -1);
     munit_assert_int(gap_sparse_find(&A, 9, 4), ==, -1);
 
     gap_sparse_zero(&A);
-    munit_assert_int(gap_sparse_add(&A, 1, 2, twice, H), ==, GAP_SPARSE_OK);
+    munit_assert_int(gap_sparse_add(&A, 1, 2, twice, 1.0, H), ==, GAP_SPARSE_OK);
     munit_assert_double(A.val[gap_sparse_find(&A, 2, 2)], ==, 10.0);
     gap_sparse_zero(&A); /* fixed diagonals 0 and -5 become 1 and 5 */
     A.val[gap_sparse_find(&A, 4, 4)] = -5.0;
@@ -274,6 +275,10 @@ static MunitResult edges(const MunitParameter params[], void *data)
         int at = gap_sparse_find(&A, far_at[i], far_at[i]);
         munit_assert_double(A.val[at], ==, i ? 5.0 : 1.0);
     }
+    munit_assert_int(gap_sparse__starts(lengths, 3), ==, GAP_SPARSE_ESIZE);
+    lengths[1] = INT_MAX - 2, lengths[2] = lengths[3] = 1; /* just fits */
+    munit_assert_int(gap_sparse__starts(lengths, 3), ==, 0);
+    munit_assert_int(lengths[3], ==, INT_MAX);
     gap_sparse_zero(&A);
     A.val[gap_sparse_find(&A, 3, 3)] = -10.0;
     gap_sparse_shift(&A, 0.5); /* mean magnitude 2 */
@@ -317,9 +322,9 @@ static uint64_t life(gap_sparse *A, const stencils *el, const stencils *con, int
     gap_sparse_keep(A);
     gap_sparse_link(A, con->count, con->k, con->node);
     gap_sparse_build(A);
-    gap_sparse_add(A, el->count, el->k, el->node, el->block);
-    gap_sparse_add(A, con->count, con->k, con->node, con->block);
-    gap_sparse_add_vector(A, con->count, con->k, con->node, con->piece, x);
+    gap_sparse_add(A, el->count, el->k, el->node, 0.3, el->block);
+    gap_sparse_add(A, con->count, con->k, con->node, 0.7, con->block);
+    gap_sparse_add_vector(A, con->count, con->k, con->node, 0.7, con->piece, x);
     gap_sparse_fix(A, fixed, x);
     gap_sparse_multiply(A, x, y);
     h = util_hash_bytes(h, A->ptr, (size_t)(n + 1) * sizeof(int));
