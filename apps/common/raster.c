@@ -280,7 +280,7 @@ typedef struct triangle {
     double normal[3];
     double height[3];    /* pixels of the final picture from edge i to its corner */
     float color[3];
-    int edges;
+    float edges;         /* strength of the lines, 0 none */
 } triangle;
 
 static void shade(raster *r, const triangle *t, const double w[3], size_t at, float inv)
@@ -295,9 +295,10 @@ static void shade(raster *r, const triangle *t, const double w[3], size_t at, fl
     }
     normalize(to_eye);
     b = brightness(r, t->normal, to_eye, lit(r, x, 1.6f));
-    if (t->edges) {
+    if (t->edges > 0.0f) {
         for (i = 0; i < 3; ++i) edge = fmin(edge, w[i] * t->height[i]);
-        line = edge < 0.25 ? 0.42f : edge < 0.85 ? (float)(0.42 * (0.85 - edge) / 0.6) : 0.0f;
+        line = edge < 0.25 ? 1.0f : edge < 0.85 ? (float)((0.85 - edge) / 0.6) : 0.0f;
+        line *= t->edges;
     }
     r->depth[at] = inv;
     for (k = 0; k < 3; ++k) r->color[at][k] = t->color[k] * b * (1.0f - line);
@@ -348,8 +349,9 @@ void raster_triangles(raster *r, const double *x, const int *tri, int n, const f
             double len = hypot(e[0] - f[0], e[1] - f[1]);
             s.height[i] = len > 0.0 ? area / len / r->samples : 0.0;
         }
-        /* edges closer than a few pixels would only make the surface grey */
-        s.edges = edges && fmin(s.height[0], fmin(s.height[1], s.height[2])) > 2.5;
+        /* lines closer than a few pixels would only make the surface grey */
+        area = fmin(s.height[0], fmin(s.height[1], s.height[2]));
+        s.edges = !edges || area < 2.0 ? 0.0f : (float)(0.4 * fmin(1.0, (area - 2.0) / 8.0));
         draw(r, &s);
     }
 }
