@@ -253,54 +253,57 @@ static inline void gap_broad__hull(const float *box, const int *node, int n, flo
     memcpy(out + 4, &hi, sizeof hi);
 }
 
+/* One axis of an overlap test of eight boxes with the interval l, h; in: two halves of four. */
+static inline void gap_broad__axis(const float *lo, const float *hi, float l, float h,
+    gap_broad__i4 in[2])
+{
+    const gap_broad__f4 ll = {l, l, l, l}, hh = {h, h, h, h};
+    gap_broad__f4 v;
+    memcpy(&v, lo, sizeof v);
+    in[0] &= v <= hh;
+    memcpy(&v, lo + 4, sizeof v);
+    in[1] &= v <= hh;
+    memcpy(&v, hi, sizeof v);
+    in[0] &= v >= ll;
+    memcpy(&v, hi + 4, sizeof v);
+    in[1] &= v >= ll;
+}
+
+static inline unsigned gap_broad__bits(const gap_broad__i4 in[2])
+{
+    gap_broad__f4 v, w;
+    memcpy(&v, &in[0], sizeof v);
+    memcpy(&w, &in[1], sizeof w);
+    return (unsigned)__builtin_ia32_movmskps(v) | (unsigned)__builtin_ia32_movmskps(w) << 4;
+}
+
 /* Bit k: the box of child k overlaps the box lo, hi (3 values, stride apart), and its id is
    above `above`. */
 static inline unsigned gap_broad__overlap(const gap_broad__node *n, const float *lo,
     const float *hi, int stride, int above)
 {
     const gap_broad__i4 least = {above, above, above, above};
-    gap_broad__i4 in, in4;
-    gap_broad__f4 v, w;
-    int k;
-    memcpy(&in, n->id, sizeof in);
-    memcpy(&in4, n->id + 4, sizeof in4);
-    in = in > least;
-    in4 = in4 > least;
-    for (k = 0; k < 3; ++k) {
-        const float l = lo[k * stride], h = hi[k * stride];
-        const gap_broad__f4 ll = {l, l, l, l}, hh = {h, h, h, h};
-        memcpy(&v, n->lo[k], sizeof v);
-        memcpy(&w, n->lo[k] + 4, sizeof w);
-        in &= v <= hh;
-        in4 &= w <= hh;
-        memcpy(&v, n->hi[k], sizeof v);
-        memcpy(&w, n->hi[k] + 4, sizeof w);
-        in &= v >= ll;
-        in4 &= w >= ll;
-    }
-    memcpy(&v, &in, sizeof v);
-    memcpy(&w, &in4, sizeof w);
-    return (unsigned)__builtin_ia32_movmskps(v) | (unsigned)__builtin_ia32_movmskps(w) << 4;
+    gap_broad__i4 in[2];
+    memcpy(in, n->id, sizeof in);
+    in[0] = in[0] > least;
+    in[1] = in[1] > least;
+    gap_broad__axis(n->lo[0], n->hi[0], lo[0], hi[0], in);
+    gap_broad__axis(n->lo[1], n->hi[1], lo[stride], hi[stride], in);
+    gap_broad__axis(n->lo[2], n->hi[2], lo[2 * stride], hi[2 * stride], in);
+    return gap_broad__bits(in);
 }
 
 /* Bit k: one of a[0][k], a[1][k] is one of node[0..2]. */
 static inline unsigned gap_broad__shared(const int a[2][GAP_BROAD__WIDE], const int node[3])
 {
-    gap_broad__i4 v, in = {0, 0, 0, 0}, in4 = {0, 0, 0, 0};
-    gap_broad__f4 f, f4;
-    int j, k;
-    for (k = 0; k < 3; ++k) {
-        const gap_broad__i4 n = {node[k], node[k], node[k], node[k]};
-        for (j = 0; j < 2; ++j) {
-            memcpy(&v, a[j], sizeof v);
-            in |= v == n;
-            memcpy(&v, a[j] + 4, sizeof v);
-            in4 |= v == n;
-        }
-    }
-    memcpy(&f, &in, sizeof f);
-    memcpy(&f4, &in4, sizeof f4);
-    return (unsigned)__builtin_ia32_movmskps(f) | (unsigned)__builtin_ia32_movmskps(f4) << 4;
+    const gap_broad__i4 u = {node[0], node[0], node[0], node[0]};
+    const gap_broad__i4 v = {node[1], node[1], node[1], node[1]};
+    const gap_broad__i4 w = {node[2], node[2], node[2], node[2]};
+    gap_broad__i4 x[4], in[2];
+    memcpy(x, a, sizeof x); /* both rows, halves of four */
+    in[0] = (x[0] == u) | (x[0] == v) | (x[0] == w) | (x[2] == u) | (x[2] == v) | (x[2] == w);
+    in[1] = (x[1] == u) | (x[1] == v) | (x[1] == w) | (x[3] == u) | (x[3] == v) | (x[3] == w);
+    return gap_broad__bits(in);
 }
 
 static inline int gap_broad__lowest_bit(unsigned m)
@@ -1006,27 +1009,55 @@ static inline void gap_broad__emit(gap_broad__packet *q, int i, int id)
     ++q->count;
 }
 
-/* Primitive id against the members in `hits`, whose float boxes overlap its own. */
-static inline void gap_broad__meet(gap_broad__packet *q, int id, unsigned hits)
+/* Members of `hits` whose double boxes overlap that of the primitive in lane k of the leaf. A float
+   bound lies at most 2 pad + 2^-22 outside the exact one, which the double bound does not exceed
+   inwards; so boxes that overlap by 8 pad > 2 (2 pad + 2^-22) need no second look. The others are
+   compared in double. */
+static inline unsigned gap_broad__certain(gap_broad__packet *q, const gap_broad__node *leaf, int k,
+    unsigned hits, const int *node, int n)
 {
     const gap_broad *b = q->b;
-    double lo[3], hi[3];
-    int node[3] = {-2, -2, -2}, n, i, k;
-    n = gap_broad__nodes(b, q->what, id, node);
-    hits &= ~gap_broad__shared((const int (*)[GAP_BROAD__WIDE])q->node, node);
-    if (!hits) return;
-    if (q->kind == GAP_BROAD_VE && b->mesh.dim == 3 && !b->flag[b->mesh.nodes + id]) return;
-    gap_broad__box(b, node, n, lo, hi);
-    for (; hits; hits &= hits - 1) {
-        i = gap_broad__lowest_bit(hits);
+    const float in = (float)(8.0 * b->pad);
+    float lo[3], hi[3];
+    double dlo[3], dhi[3];
+    unsigned sure, open;
+    int i, c;
+    for (c = 0; c < 3; ++c) {
+        lo[c] = leaf->lo[c][k] + (c < b->mesh.dim ? in : 0.0f);
+        hi[c] = leaf->hi[c][k] - (c < b->mesh.dim ? in : 0.0f);
+    }
+    sure = hits & gap_broad__overlap(&q->box, lo, hi, 1, INT_MIN);
+    open = hits & ~sure;
+    if (!open) return sure;
+    gap_broad__box(b, node, n, dlo, dhi);
+    for (; open; open &= open - 1) {
+        i = gap_broad__lowest_bit(open);
         if (!(q->boxed >> i & 1u)) {
             const int own[2] = {q->node[0][i], q->node[1][i]};
             gap_broad__box(b, own, q->nodes, q->lo[i], q->hi[i]);
             q->boxed |= 1u << i;
         }
-        for (k = 0; k < b->mesh.dim; ++k)
-            if (!(lo[k] <= q->hi[i][k] && q->lo[i][k] <= hi[k])) break;
-        if (k < b->mesh.dim) continue;
+        for (c = 0; c < b->mesh.dim; ++c)
+            if (!(dlo[c] <= q->hi[i][c] && q->lo[i][c] <= dhi[c])) break;
+        if (c == b->mesh.dim) sure |= 1u << i;
+    }
+    return sure;
+}
+
+/* The primitive in lane k of the leaf against the members in `hits`, whose float boxes overlap. */
+static inline void gap_broad__meet(gap_broad__packet *q, const gap_broad__node *leaf, int k,
+    unsigned hits)
+{
+    const gap_broad *b = q->b;
+    const int id = leaf->id[k];
+    int node[3] = {-2, -2, -2}, n, i;
+    n = gap_broad__nodes(b, q->what, id, node);
+    hits &= ~gap_broad__shared((const int (*)[GAP_BROAD__WIDE])q->node, node);
+    if (!hits) return;
+    if (q->kind == GAP_BROAD_VE && b->mesh.dim == 3 && !b->flag[b->mesh.nodes + id]) return;
+    hits = gap_broad__certain(q, leaf, k, hits, node, n);
+    for (; hits; hits &= hits - 1) {
+        i = gap_broad__lowest_bit(hits);
         if (q->kind < 0 || gap_broad__allowed(q, i, id, node, n)) gap_broad__emit(q, i, id);
     }
 }
@@ -1038,7 +1069,7 @@ static inline void gap_broad__leaf(gap_broad__packet *q, const gap_broad__node *
         const int k = gap_broad__lowest_bit(m);
         hits = gap_broad__overlap(&q->box, &leaf->lo[0][k], &leaf->hi[0][k], GAP_BROAD__WIDE,
             q->above < 0 ? -1 : -leaf->id[k]);
-        if (hits) gap_broad__meet(q, leaf->id[k], hits);
+        if (hits) gap_broad__meet(q, leaf, k, hits);
     }
 }
 
