@@ -1,5 +1,5 @@
-/* bench_step.c - the safe step of a whole mesh: broad phase, then CCD of all candidates with a fifth
-   of each pair's gap kept. Ball in socket, both motions, one thread.
+/* bench_step.c - the safe step of a whole mesh: broad phase, then CCD of all candidates with a
+   fifth of each pair's gap kept. Ball in socket, both motions, one thread.
    bench_step [N [REPEATS]]: frequency of the spheres (else 32 and 100), runs of which the least
    counts. For instruction counts: valgrind --tool=callgrind build/bench_step 100 1 */
 #define GAP_ACCD_IMPLEMENTATION
@@ -79,7 +79,8 @@ static void run(gap_broad *b, const gap_broad_mesh *m, const char *name, const d
         best.ccd = least(best.ccd, r.ccd);
         best.total = least(best.total, r.total);
     }
-    printf("  %-5s %-9s broad %7.2f  ccd %7.2f  total %7.2f ms  %.3f us a pair  pairs %d  step %.6f%s\n",
+    printf("  %-5s %-9s broad %7.2f  ccd %7.2f  total %7.2f ms  %.3f us a pair  pairs %d  "
+           "step %.6f%s\n",
         name, additive ? "additive" : "inclusion", best.broad, best.ccd, best.total,
         1e3 * best.ccd / best.pairs, best.pairs, best.t, best.status ? "  FAILED" : "");
 }
