@@ -405,26 +405,38 @@ static inline void gap_friction__core(const gap_friction_lag *lag, const double 
         for (j = 0; j < i; ++j) m[j * dim + i] = m[i * dim + j];
 }
 
+/* hess = (w w^T) x m over the nodes in use, 0 elsewhere. w_i w_j first: symmetric to the bit.
+   Called with a literal dim, so that the inner loops unroll. */
+static inline void gap_friction__fill(int dim, const int *node, const double *w, const double *m,
+    double *hess)
+{
+    int i, j, r, c, used = 0, size = 4 * dim;
+
+    while (used < 4 && node[used] >= 0) ++used;
+    if (used < 4) memset(hess, 0, (size_t)(size * size) * sizeof *hess);
+    for (i = 0; i < used; ++i) {
+        for (j = 0; j < used; ++j) {
+            double ww = w[i] * w[j], *to = hess + i * dim * size + j * dim;
+            for (r = 0; r < dim; ++r)
+                for (c = 0; c < dim; ++c) to[r * size + c] = ww * m[r * dim + c];
+        }
+    }
+}
+
 GAP_FRICTION_API void gap_friction_hessian(const gap_friction_lag *lag, const double *x,
     const double *x_ref, int psd, int begin, int end, double *hess)
 {
     double m[9];
-    int k, i, j, r, c, dim = lag->dim, size = 4 * dim;
+    int k;
 
     GAP_FRICTION_ASSERT(lag && begin >= 0 && begin <= end && end <= lag->count);
-    for (k = begin; k < end; ++k, hess += size * size) {
+    for (k = begin; k < end; ++k) {
         const double *w = lag->weight + 4 * (size_t)k;
         const int *node = lag->node + 4 * (size_t)k;
         gap_friction__core(lag, x, x_ref, psd, k, m);
-        for (i = 0; i < 4; ++i) {
-            for (j = 0; j < 4; ++j) {
-                double ww = w[i] * w[j];
-                int used = node[i] >= 0 && node[j] >= 0;
-                double *to = hess + i * dim * size + j * dim;
-                for (r = 0; r < dim; ++r, to += size)
-                    for (c = 0; c < dim; ++c) to[c] = used ? ww * m[r * dim + c] : 0.0;
-            }
-        }
+        if (lag->dim == 3) gap_friction__fill(3, node, w, m, hess);
+        else gap_friction__fill(2, node, w, m, hess);
+        hess += 16 * lag->dim * lag->dim;
     }
 }
 
