@@ -198,8 +198,8 @@ GAP_FEM_API int gap_fem_valid(const gap_fem *f, const double *x, int begin, int 
     int *bad);
 
 /* Largest step t <= t_max along x + t d that keeps elements begin..end-1 positive at all points.
-   P1: to where the first volume has fallen to a fifth. p or q > 1: certified, within 2 % of t_max
-   or half of what is possible, down to a tenth of the smallest Bernstein coefficient.
+   P1: to where the first volume has fallen to a fifth. p or q > 1: certified, to within 7 % of where
+   det comes down to a tenth of its smallest Bernstein coefficient at x.
    Returns OK; INVERTED (or UNDECIDED) and 0 if x itself is not valid; ENONFIN and 0. */
 GAP_FEM_API int gap_fem_step(const gap_fem *f, const double *x, const double *d, int begin, int end,
     double t_max, double *t);
@@ -969,6 +969,12 @@ static inline size_t gap_fem__z(int a, int b)
     return (size_t)a * (size_t)b;
 }
 
+/* The larger one; NaN if either is. */
+static inline double gap_fem__larger(double a, double b)
+{
+    return a >= b || a != a ? a : b;
+}
+
 static inline double gap_fem__det(int dim, const double *J)
 {
     if (dim == 2) return J[0] * J[3] - J[1] * J[2];
@@ -1430,7 +1436,7 @@ static inline double gap_fem__relative(int dim, int k, double *v)
     for (i = 0; i < dim; ++i) o[i] = v[i];
     for (i = 0; i < k * dim; ++i) {
         v[i] -= o[i % dim];
-        if (!(fabs(v[i]) <= m)) m = fabs(v[i]);
+        m = gap_fem__larger(m, fabs(v[i]));
     }
     return m;
 }
@@ -2477,7 +2483,7 @@ GAP_FEM_API int gap_fem_probe(const gap_fem *f, const double *x, int begin, int 
     return status;
 }
 
-/* Status of one element at x + t d. Depth 12 is four uniform refinements in 3D. */
+/* Status of one element at x + t d. Depth 15 is five uniform refinements in 3D. */
 static inline int gap_fem__valid_one(const gap_fem *f, int e, const double *x, const double *d,
     double t)
 {
@@ -2489,7 +2495,7 @@ static inline int gap_fem__valid_one(const gap_fem *f, int e, const double *x, c
     gap_fem__columns(dim, r, c, col, len);
     gap_fem__det_form(dim, r, 0, col, NULL, out);
     slack = gap_fem__slack(f, len, size);
-    return gap_fem__above(dim, dim * (r - 1), 1, out, gap_fem__corner[dim - 2], slack, -slack, 12);
+    return gap_fem__above(dim, dim * (r - 1), 1, out, gap_fem__corner[dim - 2], slack, -slack, 15);
 }
 
 GAP_FEM_API int gap_fem_valid(const gap_fem *f, const double *x, int begin, int end, int *status,
@@ -2567,8 +2573,8 @@ static inline int gap_fem__step_linear(const gap_fem *f, const double *x, const 
                 - x[gap_fem__z(node[0], dim) + (size_t)i];
             Q[j * dim + i] = d[gap_fem__z(node[j + 1], dim) + (size_t)i]
                 - d[gap_fem__z(node[0], dim) + (size_t)i];
-            le = fmax(le, fabs(E[j * dim + i]));
-            lq = fmax(lq, fabs(Q[j * dim + i]));
+            le = gap_fem__larger(le, fabs(E[j * dim + i]));
+            lq = gap_fem__larger(lq, fabs(Q[j * dim + i]));
         }
     }
     for (s = 0; s < 1 << dim; ++s) { /* bit j: row j from Q */
@@ -2609,7 +2615,7 @@ static inline void gap_fem__restrict(int n, double a, double b, const double *c,
 }
 
 /* High order: the form in (xi, t) on [0, T]. Certified intervals [at, at + step] are appended, step
-   halved on failure, until it is below T/64 (or, at the start, 2^-40 T). */
+   halved on failure, until it is below 1/16 of what is certified (or, at the start, 1e-12 T). */
 static inline int gap_fem__step_curved(const gap_fem *f, const double *x, const double *d, int e,
     double *t)
 {
@@ -2629,12 +2635,12 @@ static inline int gap_fem__step_curved(const gap_fem *f, const double *x, const 
     slack = 2.0 * gap_fem__slack(f, len, size);
     for (low = form[0], i = 1; i < n; ++i) low = fmin(low, form[i * (dim + 1)]);
     low = 0.1 * fmax(low, 0.0);
-    while (at < 1.0 && step > (at > 0.0 ? 1.0 / 64.0 : 1e-12)) {
+    while (at < 1.0 && step > fmax(0.0625 * at, 1e-12)) {
         if (at + step > 1.0) step = 1.0 - at;
         for (i = 0; i < n; ++i)
             gap_fem__restrict(dim, at, at + step, form + i * (dim + 1), part + i * (dim + 1));
         s = gap_fem__above(dim, m, dim + 1, part, gap_fem__corner[dim - 2], low + slack,
-            low + slack, 6);
+            low + slack, 12);
         if (s == GAP_FEM_OK) at += step;
         else step *= 0.5;
     }
