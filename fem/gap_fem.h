@@ -198,8 +198,8 @@ GAP_FEM_API int gap_fem_valid(const gap_fem *f, const double *x, int begin, int 
     int *bad);
 
 /* Largest step t <= t_max along x + t d that keeps elements begin..end-1 positive at all points.
-   P1: to where the first volume has fallen to a fifth. p or q > 1: certified, to within 7 % of where
-   det comes down to a tenth of its smallest Bernstein coefficient at x.
+   P1: to where the first volume has fallen to a fifth. p or q > 1: certified, to within 7 % of
+   where det comes down to a tenth of its smallest Bernstein coefficient at x.
    Returns OK; INVERTED (or UNDECIDED) and 0 if x itself is not valid; ENONFIN and 0. */
 GAP_FEM_API int gap_fem_step(const gap_fem *f, const double *x, const double *d, int begin, int end,
     double t_max, double *t);

@@ -510,8 +510,8 @@ static MunitResult validity(const MunitParameter params[], void *data)
             free(s.grad);
             gap_fem_free(&f);
         }
-    munit_logf(MUNIT_LOG_INFO, "%d valid, %d invalid (%d of them positive at all quadrature points),"
-        " %d of these undecided", kept, bad, found, odd);
+    munit_logf(MUNIT_LOG_INFO, "%d valid, %d not (%d of them positive at all quadrature points, %d"
+        " undecided)", kept, bad, found, odd);
     munit_assert_int(kept, >, n);
     munit_assert_int(found, >, n / 20);
     munit_assert_int(odd, <=, bad / 20);
@@ -593,8 +593,8 @@ static MunitResult step_curved(const MunitParameter params[], void *data)
                 free(s.grad); free(sg.grad); free(x); free(d);
                 gap_fem_free(&f);
             }
-    munit_logf(MUNIT_LOG_INFO, "%d steps, mean %.2f of the sampled first failure, %d below a quarter,"
-        " %d zero", all, ratio / all, shortest, zero);
+    munit_logf(MUNIT_LOG_INFO, "%d steps, mean %.2f of the sampled first failure, %d below 1/4, %d"
+        " zero", all, ratio / all, shortest, zero);
     munit_assert_int(zero, ==, 0);
     munit_assert_double(ratio / all, >, 0.5);
     return MUNIT_OK;
@@ -667,7 +667,8 @@ static MunitResult step_linear(const MunitParameter params[], void *data)
 static MunitResult bad_input(const MunitParameter params[], void *data)
 {
     double X[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1}, x[15], e, t, g[24], keep;
-    int tet[8] = {0, 1, 2, 3, 1, 2, 3, 4}, turned[8] = {0, 2, 1, 3, 1, 2, 3, 4}, one[4] = {0, 1, 2, 9};
+    int tet[8] = {0, 1, 2, 3, 1, 2, 3, 4}, turned[8] = {0, 2, 1, 3, 1, 2, 3, 4};
+    int one[4] = {0, 1, 2, 9};
     int three[9] = {0, 1, 2, 1, 0, 3, 0, 1, 4}, i, bad, status[2];
     double Y[10] = {0, 0, 1, 0, 0, 1, 0, -1, 1, 1};
     unsigned char fixed[6] = {0, 0, 0, 0, 0, 0};
