@@ -25,8 +25,8 @@ GUARANTEES
    Safe     boxes are rounded outwards: two primitives that at one time t in [0,1] of the motion
             x0 + t (x1 - x0) are no farther apart than their radii + 2 inflate are in the list.
    Sorted   by first, then second; none twice. Same list for any number of threads.
-   Memory   at most 40 bytes per node, edge and triangle + 2 KB, beside the lists; none in steady
-            state. Not promised: a bound on the number of pairs.
+   Memory   at most 40 bytes per node, edge, triangle and point (a particle is a node and a point)
+            + 2 KB, beside the lists; none in steady state. Not promised: how many pairs there are.
 OPTIONS (define before the implementation)
    GAP_BROAD_STATIC     keep all functions private to this file
    GAP_BROAD_ASSERT(x)  replaces assert(x)
@@ -40,8 +40,9 @@ METHOD
    [min - g, max + g] over its nodes (at x0 and x1), moved outwards by one part in 2^52 if g > 0.
    Tree. Primitives in Morton order, 8 to a leaf, 8 children to a node, no pointers, float boxes
    rounded outwards: 36 bytes each. Refit keeps the order. Vertices (vf, ve, vv) or edges (ee) walk
-   it, up to 8 neighbours in number at once; ee skips subtrees without a larger number. As in the
-   LBVH of ipc-toolkit the tree comes from a sort; ours is implicit and wide, and doubles decide.
+   it, up to 8 neighbours in number at once (so number nodes along the surface, not at random); ee
+   skips subtrees without a larger number. As in the LBVH of ipc-toolkit the tree comes from a sort;
+   ours is implicit and wide, and doubles decide.
    Kinds. vf: vertex-triangle, ee: edge-edge (3D). ve: in 2D any vertex with any edge; in 3D nodes
    of codimensional edges (in no triangle) and points, with codimensional edges. vv: two points.
    Left out: pairs that share a node; of one negative group (a primitive's group is that of its
