@@ -17,8 +17,9 @@ QUICK START
 GUARANTEES (points move linearly; all is proven for the exact motion of the given doubles)
    Safe     the distance is above min_distance on [0, toi): no miss, for every finite input, any
             scale, contraction on or off, with and without flush to zero; round to nearest.
-   Positive toi > 0 if the start distance exceeds min_distance by more than 64 2^-53 G, G the
-            largest |a - b| + |edges| along an axis (plus 2^-954).
+   Positive toi > 0 if the start distance exceeds min_distance by more than 64 2^-53 G, where G is
+            the largest |a - b| + |edges| along an axis at t = 0 (plus 2^-960, or that part of G
+            at t = 1), and 4 of its own roundings.
    Tight    a hit that is not CLOSE or BUDGET has a distance below min_distance + tolerance (or
             + 64 2^-53 G) at toi. It may still not touch: a hit is no proof of contact.
    Even     large minimum distances cost no more than 0. Same bits for any number of workers, and,
@@ -604,15 +605,15 @@ static inline void gap_ccd__box_side(const double *p, int tri, double dist, gap_
 
 /* Whether the boxes of both sides over the whole motion are apart by more than dist along an axis.
    No filter: a difference has the sign of the exact one and is within one rounding of it, so
-   above dist (1 + 4 e) it proves the exact one above dist; 1.8e-307 > 2^-1019 is for flushed
-   differences. */
+   above dist (1 + 4 e) it proves the exact one above dist; 1.8e-307 > 2^-1019 is for what
+   flushing to zero takes. */
 static inline int gap_ccd__boxes_apart(
     const double *p0, const double *p1, int tri, double dist, double *sum)
 {
     gap_ccd__m4 above = {-1, -1, -1, -1}, below = {-1, -1, -1, -1};
     gap_ccd__v4 s = {0.0, 0.0, 0.0, 0.0};
 
-    if (dist > 0.0) dist = dist * (1.0 + 4.0 * GAP_CCD__EPS) + 1.8e-307;
+    dist = dist * (1.0 + 4.0 * GAP_CCD__EPS) + 1.8e-307;
     gap_ccd__box_side(p0, tri, dist, &above, &below, &s);
     gap_ccd__box_side(p1, tri, dist, &above, &below, &s);
     *sum = s[0] + s[1] + s[2];
@@ -657,7 +658,7 @@ static inline double gap_ccd__differences(const double *p, int tri, double scale
    2^-1022 and G above 2^190 then. */
 static inline void gap_ccd__rescale(gap_ccd__pairing *q, const double *p0, const double *p1)
 {
-    double g = q->g0 > q->g1 ? q->g0 : q->g1;
+    double g = q->g0 > q->g1 ? q->g0 : q->g1, tiny;
     int e = 0, i, k;
 
     if (!(g < HUGE_VAL)) {
@@ -672,8 +673,9 @@ static inline void gap_ccd__rescale(gap_ccd__pairing *q, const double *p0, const
         q->w0[i / 4][i % 4] = ldexp(q->w0[i / 4][i % 4], -k);
         q->w1[i / 4][i % 4] = ldexp(q->w1[i / 4][i % 4], -k);
     }
-    q->g0 = ldexp(q->g0, -k) + ldexp(GAP_CCD__TINY, e - k);
-    q->g1 = ldexp(q->g1, -k) + ldexp(GAP_CCD__TINY, e - k);
+    tiny = GAP_CCD__TINY + ldexp(GAP_CCD__TINY, e - k); /* underflow from here on, and before */
+    q->g0 = ldexp(q->g0, -k) + tiny;
+    q->g1 = ldexp(q->g1, -k) + tiny;
     q->dist = ldexp(q->dist, e - k);
     q->tol = ldexp(q->tol, e - k);
 }

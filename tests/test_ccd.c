@@ -376,10 +376,28 @@ static int extreme(int n)
     return missed;
 }
 
+/* Two vertices on a line, a > 0 > b apart at t = 0 and 1, of sizes that have nothing to do with each
+   other: they meet at a / (a - b). */
+static int mixed(int n)
+{
+    int i, status, missed = 0;
+    for (i = 0; i < n; ++i) {
+        double a = ldexp(1.0 + munit_rand_double(), pick(2000) - 1060), p0[6] = {0}, p1[6] = {0};
+        double b = -ldexp(1.0 + munit_rand_double(), pick(2000) - 1060), toi;
+        int k = pick(3);
+        p0[k] = a, p1[k] = b;
+        p0[(k + 1) % 3] = p0[3 + (k + 1) % 3] = pick(2) ? 1.0 : 1e-300;
+        status = gap_ccd_pair(NULL, 3, GAP_CCD_VV, p0, p1, 0.0, 1.0, &toi);
+        missed += status <= GAP_CCD_FREE || toi > 1.0 / (1.0 - b / a);
+    }
+    return missed;
+}
+
 static MunitResult extreme_scales(const MunitParameter params[], void *data)
 {
     (void)params, (void)data;
     munit_assert_int(extreme(util_count(20000, 1000000)), ==, 0);
+    munit_assert_int(mixed(util_count(20000, 1000000)), ==, 0);
     return MUNIT_OK;
 }
 
@@ -390,7 +408,7 @@ static MunitResult flush_to_zero(const MunitParameter params[], void *data)
     int i, n = util_count(20000, 1000000), missed, work;
     (void)params, (void)data;
     _mm_setcsr(mode | 0x8040u); /* flush to zero, denormals are zero */
-    missed = extreme(n);
+    missed = extreme(n) + mixed(n);
     for (i = 0; i < n; ++i) {
         contact c;
         double toi;
