@@ -20,8 +20,8 @@ GUARANTEES (points move linearly; all is proven for the exact motion of the give
    Positive toi > 0 if the start distance exceeds min_distance by more than 64 2^-53 G, where G is
             the largest |a - b| + |edges| along an axis at t = 0 (plus 2^-960, or that part of G
             at t = 1), and 4 of its own roundings.
-   Tight    a hit that is not CLOSE or BUDGET has a distance below min_distance + tolerance (or
-            + 64 2^-53 G) at toi. It may still not touch: a hit is no proof of contact.
+   Tight    a HIT has come within min_distance + tolerance (or + 64 2^-53 G) before toi, and toi is
+            as late as the last direction proves. It is no proof of contact.
    Even     large minimum distances cost no more than 0. Same bits for any number of workers, and,
             with -ffp-contract=off, for scalar and vector builds; times a power of two: same toi.
    Memory   44 KB of stack, no allocation.
@@ -526,7 +526,8 @@ static inline int gap_ccd__split(
 }
 
 /* Best first in time: x has the smallest t of all patches not yet done, so accepting it, or running
-   out of budget, returns a time up to which every patch is free. */
+   out of budget, returns a time up to which every patch is free. A patch within the tolerance is
+   advanced once more before it is accepted: that is often free, and later. */
 static inline int gap_ccd__search(
     gap_ccd__pairing *q, double keep, double t_max, int budget, double *toi, int *work)
 {
@@ -544,12 +545,15 @@ static inline int gap_ccd__search(
             q->tol = q->tol < 0.25 * gap ? q->tol : 0.25 * gap;
         }
         *toi = x.t;
-        if (!(gap > contact && gap > q->tol)) return x.t > 0.0 ? GAP_CCD_HIT : GAP_CCD_CLOSE;
+        if (!(gap > contact)) return x.t > 0.0 ? GAP_CCD_HIT : GAP_CCD_CLOSE;
         how = gap_ccd__advance(q, &x, &c, t_max);
         if (how == GAP_CCD__DONE) {
             *toi = t_max;
             if (n == 0) return GAP_CCD_FREE;
             gap_ccd__pop(heap, &n, &x);
+        } else if (gap <= q->tol && x.t > 0.0) {
+            *toi = n > 0 && heap[0].t < x.t ? heap[0].t : x.t;
+            return GAP_CCD_HIT;
         } else if (how != GAP_CCD__FURTHER) {
             if (n + 3 > GAP_CCD__HEAP) most = 0;
             else if (!gap_ccd__split(q->tri, how, &x, heap, &n) && x.t == *toi)

@@ -37,7 +37,7 @@ static const char *queries_integer(const char **at, const char *end, queries_int
     unsigned limb[QUERIES_LIMBS] = {0};
     const char *s = *at, *first;
     int i, n;
-    double m = 0.0;
+    unsigned long long m = 0;
 
     out->neg = s < end && *s == '-';
     s += out->neg;
@@ -56,9 +56,9 @@ static const char *queries_integer(const char **at, const char *end, queries_int
     while (n > 0 && limb[n - 1] == 0) --n;
     for (out->e = 0; n > 0 && !queries_odd(limb); ++out->e) n = queries_halve(limb, n);
     if (n > 2) return "a number that is not exact as a double";
-    for (i = n - 1; i >= 0; --i) m = m * 1e9 + limb[i];
-    if (m > 9007199254740992.0) return "a number that is not exact as a double";
-    out->m = m;
+    for (i = n - 1; i >= 0; --i) m = m * 1000000000u + limb[i];
+    if (m > 9007199254740992u) return "a number that is not exact as a double";
+    out->m = (double)m;
     *at = s;
     return NULL;
 }
