@@ -884,6 +884,66 @@ typedef struct gap_barrier__job {
     const int *order;
 } gap_barrier__job;
 
+/* Cheap proofs that a pair is farther apart than reach: the sides are separated along one axis, the
+   line c between their centres. No square root, no cross product, only differences, whose rounding
+   is far below the margin of 1e-6. NaN proves nothing. */
+static inline int gap_barrier__apart(double h, double cc, double reach)
+{
+    return h > 0.0 && h * h > 1.000001 * reach * reach * cc;
+}
+
+/* Edges: c from four times the centres' difference, less the half extents. */
+static inline int gap_barrier__far_ee(const double *a0, const double *a1, const double *b0,
+    const double *b1, double reach)
+{
+    double s, cc = 0.0, uc = 0.0, vc = 0.0;
+    int k;
+    for (k = 0; k < 3; ++k) {
+        s = (b0[k] - a0[k]) + (b1[k] - a1[k]);
+        cc += s * s;
+        uc += (a1[k] - a0[k]) * s;
+        vc += (b1[k] - b0[k]) * s;
+    }
+    return gap_barrier__apart(cc - fabs(uc) - fabs(vc), cc, 2.0 * reach);
+}
+
+/* Vertex and triangle: c to three times the centre, the nearest corner along it. */
+static inline int gap_barrier__far_vf(const double *p, const double *f0, const double *f1,
+    const double *f2, double reach)
+{
+    double d[3][3], c[3], h[3];
+    int k;
+    for (k = 0; k < 3; ++k) {
+        d[0][k] = f0[k] - p[k]; d[1][k] = f1[k] - p[k]; d[2][k] = f2[k] - p[k];
+        c[k] = d[0][k] + d[1][k] + d[2][k];
+    }
+    for (k = 0; k < 3; ++k) h[k] = gap_barrier__dot3(d[k], c);
+    h[0] = h[0] < h[1] ? h[0] : h[1];
+    return gap_barrier__apart(h[0] < h[2] ? h[0] : h[2], gap_barrier__dot3(c, c), reach);
+}
+
+/* The same for candidate a, b of kind vf or ee in 3D without radii; 0 if a number is wrong. */
+static inline int gap_barrier__far(const gap_barrier_mesh *m, const double *x, int kind, int a,
+    int b, double reach)
+{
+    unsigned nodes = (unsigned)m->nodes;
+    const int *e, *f;
+    if (kind == 3) {
+        if ((unsigned)a >= (unsigned)m->edges || (unsigned)b >= (unsigned)m->edges) return 0;
+        e = m->edge + 2 * (size_t)a;
+        f = m->edge + 2 * (size_t)b;
+        if ((unsigned)e[0] >= nodes || (unsigned)e[1] >= nodes || (unsigned)f[0] >= nodes
+            || (unsigned)f[1] >= nodes) return 0;
+        return gap_barrier__far_ee(x + 3 * (size_t)e[0], x + 3 * (size_t)e[1],
+            x + 3 * (size_t)f[0], x + 3 * (size_t)f[1], reach);
+    }
+    if ((unsigned)a >= nodes || (unsigned)b >= (unsigned)m->tris) return 0;
+    f = m->tri + 3 * (size_t)b;
+    if ((unsigned)f[0] >= nodes || (unsigned)f[1] >= nodes || (unsigned)f[2] >= nodes) return 0;
+    return gap_barrier__far_vf(x + 3 * (size_t)a, x + 3 * (size_t)f[0], x + 3 * (size_t)f[1],
+        x + 3 * (size_t)f[2], reach);
+}
+
 /* gap_barrier__off, 1 + type, or what is wrong */
 static inline int gap_barrier__probe(const gap_barrier__job *job, int a, int b)
 {
@@ -914,10 +974,15 @@ static inline int gap_barrier__probe(const gap_barrier__job *job, int a, int b)
 static inline void gap_barrier__probe_range(void *ctx, int begin, int end, int worker)
 {
     gap_barrier__job *job = (gap_barrier__job *)ctx;
-    int i, chunk = begin / gap_barrier__grain, active = 0, worst = 0, code;
+    int i, chunk = begin / gap_barrier__grain, active = 0, worst = 0, code, kind = job->kind;
+    int quick = job->mesh->dim == 3 && !job->mesh->radius && (kind == 2 || kind == 3);
+    double reach = job->set->dhat;
     (void)worker;
     for (i = begin; i < end; ++i) {
-        code = gap_barrier__probe(job, job->pair[2 * (size_t)i], job->pair[2 * (size_t)i + 1]);
+        const int *pair = job->pair + 2 * (size_t)i;
+        if (quick && gap_barrier__far(job->mesh, job->x, kind, pair[0], pair[1], reach))
+            code = gap_barrier__off;
+        else code = gap_barrier__probe(job, pair[0], pair[1]);
         job->code[i] = (unsigned char)code;
         if (code >= gap_barrier__touch) worst = code > worst ? code : worst;
         else active += code != 0;
@@ -1178,14 +1243,14 @@ static inline void gap_barrier__emit_range(void *ctx, int begin, int end, int wo
 /* ---- order and merge ---- */
 
 /* Stable radix sort of order[0..n) by one word of the records: node w, or the kind for w = 4. */
-static inline int *gap_barrier__sort_word(const gap_barrier__rec *rec, int n, int w, int top,
+static inline void gap_barrier__sort_word(const gap_barrier__rec *rec, int n, int w, int top,
     int *order, int *other)
 {
-    int bucket[2049], shift, i, k, *t;
+    int bucket[2049], shift, i, k;
     for (shift = 0; shift < 31 && (top >> shift) > 0; shift += 11) {
         memset(bucket, 0, sizeof bucket);
         for (i = 0; i < n; ++i) {
-            k = w == 4 ? rec[i].kind : rec[i].node[w] + 1;
+            k = w == 4 ? rec[order[i]].kind : rec[order[i]].node[w] + 1;
             ++bucket[((k >> shift) & 2047) + 1];
         }
         for (i = 0; i < 2048; ++i) bucket[i + 1] += bucket[i];
@@ -1193,9 +1258,48 @@ static inline int *gap_barrier__sort_word(const gap_barrier__rec *rec, int n, in
             k = w == 4 ? rec[order[i]].kind : rec[order[i]].node[w] + 1;
             other[bucket[(k >> shift) & 2047]++] = order[i];
         }
-        t = order; order = other; other = t;
+        memcpy(order, other, (size_t)n * sizeof *order);
     }
-    return order;
+}
+
+/* Order of the last two nodes within records that agree in the rest: few, as a rule. */
+static inline void gap_barrier__sort_tail(const gap_barrier__rec *rec, int n, int top, int *order,
+    int *other)
+{
+    int i, j, t;
+    if (n > 64) {
+        gap_barrier__sort_word(rec, n, 3, top, order, other);
+        gap_barrier__sort_word(rec, n, 2, top, order, other);
+        return;
+    }
+    for (i = 1; i < n; ++i) {
+        const int *key = rec[order[i]].node;
+        t = order[i];
+        for (j = i; j > 0; --j) {
+            const int *with = rec[order[j - 1]].node;
+            if (with[2] < key[2] || (with[2] == key[2] && with[3] <= key[3])) break;
+            order[j] = order[j - 1];
+        }
+        order[j] = t;
+    }
+}
+
+static inline void gap_barrier__sort(const gap_barrier__rec *rec, int n, int top, int *order,
+    int *other)
+{
+    int i, j;
+    for (i = 0; i < n; ++i) order[i] = i;
+    gap_barrier__sort_word(rec, n, 1, top, order, other);
+    gap_barrier__sort_word(rec, n, 0, top, order, other);
+    gap_barrier__sort_word(rec, n, 4, 4, order, other);
+    for (i = 0; i < n; i = j) {
+        const gap_barrier__rec *r = rec + order[i];
+        for (j = i + 1; j < n; ++j) {
+            const gap_barrier__rec *q = rec + order[j];
+            if (q->kind != r->kind || q->node[0] != r->node[0] || q->node[1] != r->node[1]) break;
+        }
+        if (j - i > 1 && r->kind > 0) gap_barrier__sort_tail(rec, j - i, top, order + i, other);
+    }
 }
 
 static inline int gap_barrier__same(const gap_barrier__rec *a, const gap_barrier__rec *b)
@@ -1210,15 +1314,8 @@ static inline int gap_barrier__same(const gap_barrier__rec *a, const gap_barrier
 static inline int gap_barrier__merge(gap_barrier__rec *rec, int n, int nodes, int *order,
     int *other)
 {
-    int i, j, w, kept = 0, *o = order, group = 0;
-    for (i = 0; i < n; ++i) o[i] = i;
-    for (w = 3; w >= -1; --w) {
-        int *s = gap_barrier__sort_word(rec, n, w < 0 ? 4 : w, w < 0 ? 4 : nodes, o, other);
-        if (s != o) {
-            other = o;
-            o = s;
-        }
-    }
+    int i, j, kept = 0, *o = order, group = 0;
+    gap_barrier__sort(rec, n, nodes, order, other);
     for (i = 0; i < n; ++i) { /* group: first survivor with the same kind and nodes */
         const gap_barrier__rec *r = rec + o[i];
         if (kept > group) {
@@ -1229,7 +1326,6 @@ static inline int gap_barrier__merge(gap_barrier__rec *rec, int n, int nodes, in
         if (j < kept) rec[o[j]].mult += r->mult;
         else o[kept++] = o[i];
     }
-    if (o != order) memcpy(order, o, (size_t)kept * sizeof *o);
     return kept;
 }
 
@@ -1413,19 +1509,23 @@ static inline int gap_barrier__probe_all(gap_barrier__job *job, const gap_barrie
 
 /* Counts per chunk become offsets; fills the lists of records and of active candidates. */
 static inline int gap_barrier__emit_all(gap_barrier__job *job, const gap_barrier_candidates *cand,
-    int *chunk, int chunks, unsigned char *code, int *records)
+    int *chunk, unsigned char *code, int *records)
 {
     gap_barrier_set *set = job->set;
     size_t active = 0, rec = 0;
-    int kind, i, n, *list;
-    for (i = 0; i < chunks; ++i) {
-        n = chunk[2 * (size_t)i];
-        chunk[2 * (size_t)i] = (int)active;
-        active += (size_t)n;
-        n = chunk[2 * (size_t)i + 1];
-        chunk[2 * (size_t)i + 1] = (int)rec;
-        rec += (size_t)n;
-        if (rec > INT_MAX / 2) return GAP_BARRIER_ESIZE;
+    int kind, i, n, *list, *at = chunk;
+    for (kind = 0; kind < 5; ++kind) {
+        size_t before = active;
+        n = (cand->count[kind] + gap_barrier__grain - 1) / gap_barrier__grain;
+        for (i = 0; i < n; ++i, at += 2) {
+            int here = at[0], made = at[1];
+            at[0] = (int)active;
+            at[1] = (int)rec;
+            active += (size_t)here;
+            rec += (size_t)made;
+            if (rec > INT_MAX / 2) return GAP_BARRIER_ESIZE;
+        }
+        set->active.count[kind] = (int)(active - before);
     }
     job->rec = (gap_barrier__rec *)gap_barrier__grow(set, &set->mem[gap_barrier__rec_mem], rec,
         sizeof *job->rec);
@@ -1439,8 +1539,6 @@ static inline int gap_barrier__emit_all(gap_barrier__job *job, const gap_barrier
         job->chunk = chunk;
         job->code = code;
         gap_barrier__for(set, cand->count[kind], gap_barrier__emit_range, job);
-        for (i = 0, set->active.count[kind] = 0; i < cand->count[kind]; ++i)
-            set->active.count[kind] += code[i] != 0;
         set->active.pair[kind] = list;
         list += 2 * (size_t)set->active.count[kind];
         chunk += 2 * (size_t)n;
@@ -1486,7 +1584,7 @@ GAP_BARRIER_API int gap_barrier_build(gap_barrier_set *set, const gap_barrier_me
     job.x = x;
     worst = gap_barrier__probe_all(&job, cand, chunk, chunk + 2 * (size_t)chunks, code);
     if (worst) return gap_barrier__blame(set, cand, code, worst);
-    status = gap_barrier__emit_all(&job, cand, chunk, chunks, code, &n);
+    status = gap_barrier__emit_all(&job, cand, chunk, code, &n);
     if (status) return status;
     order = (int *)gap_barrier__grow(set, &set->mem[gap_barrier__order], (size_t)n, 4);
     other = (int *)gap_barrier__grow(set, &set->mem[gap_barrier__key], (size_t)n, 4);
