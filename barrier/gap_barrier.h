@@ -648,6 +648,549 @@ static inline void gap_barrier__projector(int kind, const double *const x[4], co
 }
 /* [end dist2nd] */
 
+/* [block lanes from gap_psd.h] */
+/* A vector never crosses a function boundary by value: its size may exceed the registers.
+   Masks are 0 or -1. Every operation here acts on each lane by itself, so that a lane's bits do
+   not depend on its neighbours, nor on how many there are. */
+#if defined(__GNUC__) && !defined(GAP_SCALAR)
+#if defined(__AVX__)
+enum { gap_barrier__lanes = 4 };
+#else
+enum { gap_barrier__lanes = 2 };
+#endif
+typedef double gap_barrier__v __attribute__((vector_size(8 * gap_barrier__lanes)));
+typedef long long gap_barrier__m __attribute__((vector_size(8 * gap_barrier__lanes)));
+static const gap_barrier__v gap_barrier__zero = {0.0};
+#define gap_barrier__get(x, lane) ((x)[lane])
+#define gap_barrier__mask(cmp) ((gap_barrier__m)(cmp))
+#define gap_barrier__sel(m, a, b) ((gap_barrier__v)(((m) & (gap_barrier__m)(a)) | (~(m) & (gap_barrier__m)(b))))
+#define gap_barrier__abs(x) ((gap_barrier__v)((gap_barrier__m)(x) & 0x7fffffffffffffffLL))
+#define gap_barrier__set(x) (gap_barrier__zero + (double)(x))
+#if defined(__SSE2__) && defined(__has_builtin)
+#if defined(__AVX__) && __has_builtin(__builtin_ia32_sqrtpd256)
+#define gap_barrier__root(x) (x) = __builtin_ia32_sqrtpd256(x)
+#define gap_barrier__any(m) (__builtin_ia32_movmskpd256((gap_barrier__v)(m)) != 0)
+#elif !defined(__AVX__) && __has_builtin(__builtin_ia32_sqrtpd)
+#define gap_barrier__root(x) (x) = __builtin_ia32_sqrtpd(x)
+#define gap_barrier__any(m) (__builtin_ia32_movmskpd((gap_barrier__v)(m)) != 0)
+#endif
+#endif
+#else
+enum { gap_barrier__lanes = 1 };
+typedef double gap_barrier__v;
+typedef long long gap_barrier__m;
+#define gap_barrier__get(x, lane) (x)
+#define gap_barrier__mask(cmp) (-(long long)(cmp))
+#define gap_barrier__sel(m, a, b) ((m) ? (a) : (b))
+#define gap_barrier__abs(x) fabs(x)
+#define gap_barrier__set(x) (0.0 + (double)(x))
+#endif
+#ifndef gap_barrier__root
+#define gap_barrier__root(x) gap_barrier__root_lanes(&(x))
+#define gap_barrier__any(m) gap_barrier__any_lanes(&(m))
+static inline void gap_barrier__root_lanes(gap_barrier__v *x)
+{
+    int l;
+    for (l = 0; l < gap_barrier__lanes; ++l) gap_barrier__get(*x, l) = sqrt(gap_barrier__get(*x, l));
+}
+
+static inline int gap_barrier__any_lanes(const gap_barrier__m *m)
+{
+    int l, some = 0;
+    for (l = 0; l < gap_barrier__lanes; ++l) some |= gap_barrier__get(*m, l) != 0;
+    return some;
+}
+#endif
+
+/* Loads entries of `count` matrices, stride doubles apart: the lower half, packed, of size n*n, or
+   (n = 0) all `stride` of them. Lanes without a matrix repeat the first one. */
+static inline void gap_barrier__gather(int count, int n, const double *a, size_t stride, gap_barrier__v *x)
+{
+    int i, j, l, size = n ? n : 1, k = 0;
+
+    for (i = 0; i < size; ++i) {
+        for (j = 0; j < (n ? i + 1 : (int)stride); ++j, ++k) {
+            const double *p = a + (i * n + j);
+            for (l = 0; l < gap_barrier__lanes; ++l)
+                gap_barrier__get(x[k], l) = p[l < count ? (size_t)l * stride : 0];
+        }
+    }
+}
+
+/* Scales each lane by a power of two so that its largest entry is in [1, 2): then no later product
+   over- or underflows where it matters. undo[0] * undo[1] takes the scale back (two factors: it
+   may reach 2^1074). Returns a bit per lane that is not finite; its entries are set to 0. */
+static inline int gap_barrier__scale(int size, gap_barrier__v *x, gap_barrier__v undo[2])
+{
+    gap_barrier__v top = gap_barrier__set(0.0), check = top, t, s[2];
+    gap_barrier__m m;
+    int i, l, ex, bad = 0;
+
+    for (i = 0; i < size; ++i) {
+        t = gap_barrier__abs(x[i]);
+        m = gap_barrier__mask(t > top);
+        top = gap_barrier__sel(m, t, top);
+        check += x[i] * 0.0;
+    }
+    for (l = 0; l < gap_barrier__lanes; ++l) {
+        int nonfinite = gap_barrier__get(check, l) != 0.0;
+        bad |= nonfinite << l;
+        for (i = 0; nonfinite && i < size; ++i) gap_barrier__get(x[i], l) = 0.0;
+        ex = 0;
+        if (!nonfinite) frexp(gap_barrier__get(top, l), &ex);
+        gap_barrier__get(s[0], l) = ldexp(1.0, -(ex / 2));
+        gap_barrier__get(s[1], l) = ldexp(1.0, 1 + ex / 2 - ex);
+    }
+    for (i = 0; i < size; ++i) x[i] = x[i] * s[0] * s[1];
+    undo[0] = 1.0 / s[0];
+    undo[1] = 1.0 / s[1];
+    return bad;
+}
+
+/* Rotation that diagonalises [[*a, b], [b, *c]]: new axes (cs, sn) and (-sn, cs) belong to the new
+   *a and *c. The smaller angle, t = tan: t^2 + 2 z t - 1 = 0 with z = (a - c) / 2b. Where b is 0
+   or z overflows the rotation is the identity. */
+static inline void gap_barrier__rot(gap_barrier__v *a, const gap_barrier__v *b, gap_barrier__v *c, gap_barrier__v *cs,
+    gap_barrier__v *sn)
+{
+    gap_barrier__m none = gap_barrier__mask(*b == 0.0);
+    gap_barrier__v z = (*a - *c) / gap_barrier__sel(none, gap_barrier__set(1.0), *b + *b), t, r = z * z + 1.0;
+
+    gap_barrier__root(r);
+    t = 1.0 / (gap_barrier__abs(z) + r);
+    t = gap_barrier__sel(gap_barrier__mask(z < 0.0), -t, t);
+    t = gap_barrier__sel(none, gap_barrier__set(0.0), t);
+    r = t * t + 1.0;
+    gap_barrier__root(r);
+    *cs = 1.0 / r;
+    *sn = t * *cs;
+    *a += t * *b;
+    *c -= t * *b;
+}
+
+static inline void gap_barrier__cross(const gap_barrier__v a[3], const gap_barrier__v b[3], gap_barrier__v c[3])
+{
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* Unit vectors p, q that complete the unit vector v to a right-handed frame v, p, q. The larger of
+   the first two components is in p, so its length before scaling is at least sqrt(1/2). */
+static inline void gap_barrier__frame(const gap_barrier__v v[3], gap_barrier__v p[3], gap_barrier__v q[3])
+{
+    gap_barrier__m m = gap_barrier__mask(gap_barrier__abs(v[0]) > gap_barrier__abs(v[1]));
+    gap_barrier__v zero = gap_barrier__set(0.0), r;
+
+    p[0] = gap_barrier__sel(m, -v[2], zero);
+    p[1] = gap_barrier__sel(m, zero, v[2]);
+    p[2] = gap_barrier__sel(m, v[0], -v[1]);
+    r = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
+    gap_barrier__root(r);
+    p[0] /= r, p[1] /= r, p[2] /= r;
+    gap_barrier__cross(v, p, q);
+}
+/* [end lanes] */
+
+/* [block eig3 from gap_psd.h] */
+/* Symmetric matrices are packed by rows of the lower half: (i,j) at i(i+1)/2 + j. Eigenvectors are
+   rows of length gap_barrier__n. */
+enum { gap_barrier__n = 12, gap_barrier__packed = 78 };
+
+/* The eigenvector of B to its well separated eigenvalue x: the longest cross product of two rows
+   of B - x I. Where flat (B is noise): the first axis. */
+static inline void gap_barrier__vec3(const gap_barrier__v b[6], const gap_barrier__v *x, const gap_barrier__m *flat,
+    gap_barrier__v v[3])
+{
+    static const int at[3][3] = {{0, 1, 3}, {1, 2, 4}, {3, 4, 5}};
+    gap_barrier__v m[3][3], u[3], r, best = gap_barrier__set(-1.0);
+    gap_barrier__m big;
+    int i, k;
+
+    for (i = 0; i < 9; ++i) m[i / 3][i % 3] = b[at[i / 3][i % 3]];
+    for (i = 0; i < 3; ++i) m[i][i] -= *x;
+    for (k = 0; k < 3; ++k) {
+        gap_barrier__cross(m[k], m[(k + 1) % 3], u);
+        r = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+        big = gap_barrier__mask(r > best);
+        best = gap_barrier__sel(big, r, best);
+        for (i = 0; i < 3; ++i) v[i] = gap_barrier__sel(big, u[i], v[i]);
+    }
+    gap_barrier__root(best);
+    for (i = 0; i < 3; ++i) v[i] = gap_barrier__sel(*flat, gap_barrier__set(i == 0), v[i] / best);
+}
+
+/* Closed form of size 3. With B = (A - q I) / p, q = tr A / 3, |B|_F^2 = 6 and r = det B / 2 in
+   [-1, 1] the eigenvalues of B are the roots of x^3 - 3 x - 2 r. The one with the sign of r, in
+   sqrt 3 .. 2 by size, is at least sqrt 3 away from the others, so that Newton (slope >= 6)
+   and the eigenvector are both well conditioned; the usual three cosines lose half of the digits
+   where eigenvalues are close. The other two come from one rotation in the plane across. */
+static inline void gap_barrier__eig3(const gap_barrier__v *a, gap_barrier__v *d, gap_barrier__v *z)
+{
+    gap_barrier__v b[6], v[3], u[3], w[3], p, r, x, cs, sn, q = (a[0] + a[2] + a[5]) / 3.0;
+    gap_barrier__m flat;
+    int i;
+
+    for (i = 0; i < 6; ++i) b[i] = i == 0 || i == 2 || i == 5 ? a[i] - q : a[i];
+    p = (b[0] * b[0] + b[2] * b[2] + b[5] * b[5]) / 6.0 +
+        (b[1] * b[1] + b[3] * b[3] + b[4] * b[4]) / 3.0;
+    gap_barrier__root(p);
+    flat = gap_barrier__mask(p < 1e-60); /* a multiple of I */
+    x = gap_barrier__sel(flat, gap_barrier__set(1.0), p);
+    p = gap_barrier__sel(flat, gap_barrier__set(0.0), p);
+    for (i = 0; i < 6; ++i) b[i] /= x;
+    r = 0.5 * (b[0] * (b[2] * b[5] - b[4] * b[4]) - b[1] * (b[1] * b[5] - b[4] * b[3]) +
+               b[3] * (b[1] * b[4] - b[2] * b[3]));
+    w[0] = gap_barrier__abs(r);
+    w[0] = gap_barrier__sel(gap_barrier__mask(w[0] > 1.0), gap_barrier__set(1.0), w[0]);
+    x = 1.7320508075688772 + w[0] * 0.2679491924311228; /* chord, 0.02 off at most */
+    for (i = 0; i < 4; ++i) x -= (x * (x * x - 3.0) - 2.0 * w[0]) / (3.0 * x * x - 3.0);
+    x = gap_barrier__sel(gap_barrier__mask(r < 0.0), -x, x);
+    gap_barrier__vec3(b, &x, &flat, v);
+    gap_barrier__frame(v, u, w);
+    cs = b[0] * u[0] + b[1] * u[1] + b[3] * u[2];
+    sn = b[1] * u[0] + b[2] * u[1] + b[4] * u[2];
+    r = b[3] * u[0] + b[4] * u[1] + b[5] * u[2];
+    d[0] = x;
+    d[1] = u[0] * cs + u[1] * sn + u[2] * r;
+    r = w[0] * cs + w[1] * sn + w[2] * r;
+    d[2] = -(x + d[1]); /* B has no trace */
+    gap_barrier__rot(d + 1, &r, d + 2, &cs, &sn);
+    for (i = 0; i < 3; ++i) {
+        d[i] = q + p * d[i];
+        z[i] = v[i];
+        z[gap_barrier__n + i] = cs * u[i] + sn * w[i];
+        z[2 * gap_barrier__n + i] = cs * w[i] - sn * u[i];
+    }
+}
+/* [end eig3] */
+
+/* [block eig from gap_psd.h] */
+/* Eigenvectors of size 4..12 are those of the tridiagonal, rows of z, m entries, carried back by
+   the reflectors I - beta v v^T, v in row k of hv; up to size 3 z itself. */
+typedef struct gap_barrier__basis {
+    int n, m;
+    gap_barrier__v z[gap_barrier__n * gap_barrier__n], hv[gap_barrier__n * gap_barrier__n], beta[gap_barrier__n];
+} gap_barrier__basis;
+
+/* One Householder step: reflector I - beta v v^T that maps column k below the diagonal to a
+   multiple of its first entry, applied to both sides of the rest of a: with p = beta A v and
+   w = p - (beta v.p / 2) v it is A - v w^T - w v^T. Returns the new entry in *e. */
+static inline void gap_barrier__reflect(int n, int k, gap_barrier__v *a, gap_barrier__v *v, gap_barrier__v *beta,
+    gap_barrier__v *e)
+{
+    gap_barrier__v w[gap_barrier__n], tail = gap_barrier__set(0.0), r, x, h;
+    gap_barrier__m none, some;
+    int i, j;
+
+    for (i = k + 1; i < n; ++i) v[i] = a[i * (i + 1) / 2 + k];
+    for (i = k + 2; i < n; ++i) tail += v[i] * v[i];
+    none = gap_barrier__mask(tail < 1e-60); /* below 1e-30 of the largest entry */
+    x = v[k + 1];
+    r = x * x + tail;
+    gap_barrier__root(r);
+    r = gap_barrier__sel(gap_barrier__mask(x < 0.0), -r, r);
+    *e = gap_barrier__sel(none, x, -r);
+    v[k + 1] = x + r;
+    h = gap_barrier__sel(none, gap_barrier__set(1.0), r * v[k + 1]);
+    *beta = gap_barrier__sel(none, gap_barrier__set(0.0), 1.0 / h);
+    some = ~none;
+    if (!gap_barrier__any(some)) return;
+    for (i = k + 1; i < n; ++i) w[i] = gap_barrier__set(0.0);
+    for (i = n - 1; i > k; i -= 2) { /* two rows at a time; the last may be alone */
+        const gap_barrier__v *row = a + i * (i + 1) / 2, *row2 = i - 1 > k ? row - i : row;
+        gap_barrier__v vi = v[i], vj = i - 1 > k ? v[i - 1] : gap_barrier__set(0.0);
+        gap_barrier__v sum = row[i] * vi, sum2 = gap_barrier__set(0.0);
+        for (j = k + 1; j < i - 1; ++j) {
+            sum += row[j] * v[j];
+            sum2 += row2[j] * v[j];
+            w[j] += row[j] * vi + row2[j] * vj;
+        }
+        if (i - 1 > k) {
+            sum += row[i - 1] * vj;
+            w[i - 1] += sum2 + row2[i - 1] * vj + row[i - 1] * vi;
+        }
+        w[i] += sum;
+    }
+    h = gap_barrier__set(0.0);
+    for (i = k + 1; i < n; ++i) h += w[i] * v[i];
+    h = 0.5 * *beta * h;
+    for (i = k + 1; i < n; ++i) w[i] = *beta * (w[i] - h * v[i]);
+    for (i = n - 1; i > k; i -= 2) {
+        gap_barrier__v *row = a + i * (i + 1) / 2, *row2 = row - i, vi = v[i], wi = w[i], vj, wj;
+        row[i] -= 2.0 * vi * wi;
+        if (i - 1 <= k) break;
+        vj = v[i - 1], wj = w[i - 1];
+        row[i - 1] -= vi * wj + wi * vj;
+        row2[i - 1] -= 2.0 * vj * wj;
+        for (j = k + 1; j < i - 1; ++j) {
+            row[j] -= vi * w[j] + wi * v[j];
+            row2[j] -= vj * w[j] + wj * v[j];
+        }
+    }
+}
+
+/* Reduces a to the tridiagonal d, e (e[k] couples k and k + 1). Where the coupling vanishes and the
+   rest is rounding, the rest is set to 0. Returns the size that is left; d and e are 0 behind. */
+static inline int gap_barrier__tridiag(int n, gap_barrier__v *a, gap_barrier__v *d, gap_barrier__v *e,
+    gap_barrier__basis *q)
+{
+    double noise = n * 8.9e-16; /* n 2^-50 of the largest entry */
+    int i, j, k;
+
+    for (k = 0; k < n; ++k) d[k] = e[k] = q->beta[k] = gap_barrier__set(0.0);
+    for (k = 0; k < n - 1; ++k) {
+        gap_barrier__m small, large;
+        d[k] = a[k * (k + 1) / 2 + k];
+        gap_barrier__reflect(n, k, a, q->hv + k * gap_barrier__n, q->beta + k, e + k);
+        small = gap_barrier__mask(gap_barrier__abs(e[k]) <= noise);
+        if (gap_barrier__any(small)) {
+            gap_barrier__v rest = gap_barrier__set(0.0), *row;
+            for (i = k + 1; i < n; ++i)
+                for (j = k + 1, row = a + i * (i + 1) / 2; j <= i; ++j) rest += row[j] * row[j];
+            small = small & gap_barrier__mask(rest <= noise * noise);
+            e[k] = gap_barrier__sel(small, gap_barrier__set(0.0), e[k]);
+            for (i = (k + 1) * (k + 2) / 2; i < n * (n + 1) / 2; ++i)
+                a[i] = gap_barrier__sel(small, gap_barrier__set(0.0), a[i]);
+            large = ~small;
+            if (!gap_barrier__any(large)) return k + 1;
+        }
+    }
+    d[n - 1] = a[n * (n + 1) / 2 - 1];
+    return n;
+}
+
+/* One QR step, rotations lo..hi-1, on the block of each lane: on[k] says where rotation k belongs
+   to it. Rotation k takes (x, y) to (r, 0); at first x is the diagonal less the shift. */
+static inline void gap_barrier__qr_step(int lo, int hi, const gap_barrier__m *on, const gap_barrier__v *shift,
+    gap_barrier__v *d, gap_barrier__v *e, gap_barrier__basis *q)
+{
+    gap_barrier__v zero = gap_barrier__set(0.0), one = gap_barrier__set(1.0), x = zero, y = zero, r, c, s, h;
+    int j, k, m = q->m;
+
+    for (k = lo; k < hi; ++k) {
+        gap_barrier__m first = k > lo ? on[k] & ~on[k - 1] : on[k], go;
+        x = gap_barrier__sel(first, d[k] - *shift, x);
+        y = gap_barrier__sel(first, e[k], y);
+        r = x * x + y * y;
+        go = on[k] & gap_barrier__mask(r > 1e-250);
+        h = 1.0 / r; /* beside the root, not behind it; where r is 0 nothing of it is used */
+        gap_barrier__root(r);
+        h = h * r;
+        c = gap_barrier__sel(go, x * h, one);
+        s = gap_barrier__sel(go, y * h, zero);
+        if (k > lo) e[k - 1] = gap_barrier__sel(on[k] & ~first, r, e[k - 1]);
+        h = s * (d[k + 1] - d[k]) + c * (e[k] + e[k]);
+        d[k] += s * h;
+        d[k + 1] -= s * h;
+        x = e[k] = c * h - e[k];
+        y = s * e[k + 1]; /* behind the block's end nobody reads it */
+        e[k + 1] = c * e[k + 1];
+        for (j = 0; j < m; ++j) {
+            gap_barrier__v *z = q->z + k * gap_barrier__n + j, p = z[0], t = z[gap_barrier__n];
+            z[0] = c * p + s * t;
+            z[gap_barrier__n] = c * t - s * p;
+        }
+    }
+}
+
+/* Eigenvalues d and eigenvectors q->z of the tridiagonal d, e. Couplings below 2^-52 of the norm
+   are taken as 0. Every lane works on its own last block that is not yet diagonal, with
+   Wilkinson's shift: the eigenvalue of its last 2x2 that is nearer to the last entry. Two steps
+   per eigenvalue as a rule; 20 are never reached. */
+static inline void gap_barrier__qr(gap_barrier__v *d, gap_barrier__v *e, gap_barrier__basis *q)
+{
+    gap_barrier__v zero = gap_barrier__set(0.0), one = gap_barrier__set(1.0), tol = zero, last, half, b, r;
+    gap_barrier__m on[gap_barrier__n], seen, big, now;
+    int j, k, lo, hi, step, m = q->m;
+
+    for (k = 0; k < m; ++k) {
+        for (j = 0; j < m; ++j) q->z[k * gap_barrier__n + j] = zero;
+        q->z[k * gap_barrier__n + k] = one;
+        tol += d[k] * d[k] + 2.0 * e[k] * e[k];
+    }
+    gap_barrier__root(tol);
+    tol = tol * 2.2204460492503131e-16;
+    for (step = 0; step < 20 * m; ++step) {
+        now = seen = gap_barrier__mask(zero != zero);
+        last = half = b = zero;
+        for (lo = hi = -1, k = m - 2; k >= 0; --k) {
+            big = gap_barrier__mask(gap_barrier__abs(e[k]) > tol);
+            now = big & (now | ~seen);
+            on[k] = now;
+            now = big & ~seen; /* rotation k is the last of its block */
+            last = gap_barrier__sel(now, d[k + 1], last);
+            half = gap_barrier__sel(now, 0.5 * (d[k] - d[k + 1]), half);
+            b = gap_barrier__sel(now, e[k], b);
+            seen = seen | big;
+            now = on[k];
+            if (gap_barrier__any(now)) lo = k, hi = hi < 0 ? k + 1 : hi;
+        }
+        if (hi < 0) return;
+        r = half * half + b * b;
+        gap_barrier__root(r);
+        r = half + gap_barrier__sel(gap_barrier__mask(half < 0.0), -r, r);
+        last -= b * b / gap_barrier__sel(seen, r, one);
+        gap_barrier__qr_step(lo, hi, on, &last, d, e, q);
+    }
+}
+
+/* Eigenvalues d[0..m-1] (the others are 0) of the packed matrix a, which is destroyed, and the way
+   to their eigenvectors. */
+static inline void gap_barrier__solve(int n, gap_barrier__v *a, gap_barrier__v *d, gap_barrier__basis *q)
+{
+    gap_barrier__v e[gap_barrier__n];
+
+    q->n = q->m = n;
+    if (n > 3) {
+        q->m = gap_barrier__tridiag(n, a, d, e, q);
+        gap_barrier__qr(d, e, q);
+    } else if (n == 3) {
+        gap_barrier__eig3(a, d, q->z);
+    } else {
+        d[0] = a[0];
+        q->z[0] = gap_barrier__set(1.0);
+        if (n == 2) {
+            d[1] = a[2];
+            gap_barrier__rot(d, a + 1, d + 1, q->z, q->z + 1);
+            q->z[gap_barrier__n] = -q->z[1];
+            q->z[gap_barrier__n + 1] = q->z[0];
+        }
+    }
+}
+
+/* Carries y from reduced coordinates, where it has up to m entries, to those of the matrix. */
+static inline void gap_barrier__back(const gap_barrier__basis *q, int m, gap_barrier__v *y)
+{
+    int i, k;
+
+    for (k = q->n > 3 ? m - 2 : -1; k >= 0; --k) {
+        const gap_barrier__v *v = q->hv + k * gap_barrier__n;
+        gap_barrier__v t = gap_barrier__set(0.0);
+        for (i = k + 1; i < q->n; ++i) t += v[i] * y[i];
+        t = t * q->beta[k];
+        for (i = k + 1; i < q->n; ++i) y[i] -= t * v[i];
+    }
+}
+
+/* Eigenvalues (ascending) and eigenvectors (columns; v may be NULL) of 1..gap_barrier__lanes matrices
+   n*n in a row. Returns a bit per matrix that is not finite (it gets zeros). */
+static inline int gap_barrier__eigen(int n, int count, const double *a, double *w, double *v)
+{
+    gap_barrier__v x[gap_barrier__packed], y[gap_barrier__n * gap_barrier__n], d[gap_barrier__n], undo[2];
+    gap_barrier__basis q;
+    int order[gap_barrier__n], i, j, l, bad;
+
+    gap_barrier__gather(count, n, a, (size_t)(n * n), x);
+    bad = gap_barrier__scale(n * (n + 1) / 2, x, undo);
+    gap_barrier__solve(n, x, d, &q);
+    for (j = 0; j < n; ++j) {
+        for (i = 0; i < n; ++i)
+            y[j * n + i] = i < q.m && j < q.m ? q.z[j * gap_barrier__n + i] : gap_barrier__set(i == j);
+        if (v) gap_barrier__back(&q, j < q.m ? q.m : q.m + 1, y + j * n);
+        d[j] = d[j] * undo[0] * undo[1];
+    }
+    for (l = 0; l < count; ++l) {
+        for (j = 0; j < n; ++j) { /* insertion sort */
+            double t = gap_barrier__get(d[j], l);
+            if (!(fabs(t) < HUGE_VAL)) bad |= 1 << l;
+            for (i = j; i > 0 && gap_barrier__get(d[order[i - 1]], l) > t; --i) order[i] = order[i - 1];
+            order[i] = j;
+        }
+        for (j = 0; j < n; ++j) {
+            double keep = bad >> l & 1 ? 0.0 : 1.0;
+            w[l * n + j] = keep != 0.0 ? gap_barrier__get(d[order[j]], l) + 0.0 : 0.0;
+            for (i = 0; v && i < n; ++i)
+                v[(l * n + i) * n + j] = keep * gap_barrier__get(y[order[j] * n + i], l) + 0.0;
+        }
+    }
+    return bad & ((1 << count) - 1);
+}
+/* [end eig] */
+
+/* [block psd from gap_psd.h] */
+/* sum = the part of the spectrum that the projection adds: -lambda y y^T over the negative
+   eigenvalues, or lambda y y^T over the positive ones where they are fewer (*fresh: the matrix
+   itself is then dropped). Eigenvalues within the rounding `noise` count as 0. c: eigenvalues,
+   used up. */
+static inline void gap_barrier__spectrum(const gap_barrier__basis *q, gap_barrier__v *c, gap_barrier__v *sum,
+    gap_barrier__m *fresh)
+{
+    gap_barrier__v zero = gap_barrier__set(0.0), one = gap_barrier__set(1.0), plus = zero, coef, t;
+    gap_barrier__v y[gap_barrier__n], noise = gap_barrier__set(q->n * 8.9e-16);
+    gap_barrier__m found, now;
+    int i, j, n = q->n, m = q->m;
+
+    for (j = 0; j < m; ++j) {
+        plus += gap_barrier__sel(gap_barrier__mask(c[j] > noise), one, zero);
+        plus -= gap_barrier__sel(gap_barrier__mask(c[j] < -noise), one, zero);
+    }
+    *fresh = gap_barrier__mask(plus < 0.0);
+    for (j = 0; j < m; ++j) {
+        t = gap_barrier__sel(*fresh, c[j], -c[j]);
+        c[j] = gap_barrier__sel(gap_barrier__mask(t > noise), t, zero);
+    }
+    for (i = 0; i < n * (n + 1) / 2; ++i) sum[i] = zero;
+    for (;;) { /* every round takes one eigenvector of each lane that has one left */
+        coef = zero;
+        for (i = 0; i < n; ++i) y[i] = zero;
+        found = gap_barrier__mask(coef != zero);
+        for (j = 0; j < m; ++j) {
+            now = ~found & gap_barrier__mask(c[j] > zero);
+            if (!gap_barrier__any(now)) continue;
+            found = found | now;
+            coef = gap_barrier__sel(now, c[j], coef);
+            c[j] = gap_barrier__sel(now, zero, c[j]);
+            for (i = 0; i < m; ++i) y[i] = gap_barrier__sel(now, q->z[j * gap_barrier__n + i], y[i]);
+        }
+        if (!gap_barrier__any(found)) return;
+        gap_barrier__back(q, m, y);
+        for (i = 0; i < n; ++i) {
+            t = coef * y[i];
+            for (j = 0; j <= i; ++j) sum[i * (i + 1) / 2 + j] += t * y[j];
+        }
+    }
+}
+
+/* Nearest PSD matrices of 1..gap_barrier__lanes matrices n*n in a row; out may be a. Returns a bit per
+   matrix that is not finite (it gets zeros). */
+static inline int gap_barrier__nearest(int n, int count, const double *a, double *out)
+{
+    gap_barrier__v zero = gap_barrier__set(0.0), check = zero, t, undo[2];
+    gap_barrier__v raw[gap_barrier__packed], x[gap_barrier__packed], d[gap_barrier__n];
+    gap_barrier__basis q;
+    gap_barrier__m fresh, some;
+    size_t nn = (size_t)(n * n);
+    int i, j, k, l, bad;
+
+    gap_barrier__gather(count, n, a, nn, raw);
+    for (k = 0; k < n * (n + 1) / 2; ++k) x[k] = raw[k];
+    bad = gap_barrier__scale(n * (n + 1) / 2, x, undo);
+    gap_barrier__solve(n, x, d, &q);
+    gap_barrier__spectrum(&q, d, x, &fresh);
+    for (l = 0; l < gap_barrier__lanes; ++l) if (bad >> l & 1) gap_barrier__get(fresh, l) = -1;
+    for (i = k = 0; i < n; ++i) {
+        for (j = 0; j <= i; ++j, ++k) {
+            t = gap_barrier__sel(fresh, zero, raw[k]);
+            x[k] = x[k] * undo[0] * undo[1];
+            some = gap_barrier__mask(x[k] != zero);
+            t = gap_barrier__sel(some, t + x[k], t); /* an entry that stays keeps its bits, also -0 */
+            check += t * 0.0;
+            for (l = 0; l < count; ++l) {
+                double *to = out + (size_t)l * nn;
+                to[i * n + j] = to[j * n + i] = gap_barrier__get(t, l);
+            }
+        }
+    }
+    for (l = 0; l < count; ++l) {
+        if (!(gap_barrier__get(check, l) != 0.0)) continue;
+        bad |= 1 << l;
+        for (i = 0; i < n * n; ++i) out[(size_t)l * nn + (size_t)i] = 0.0;
+    }
+    return bad & ((1 << count) - 1);
+}
+/* [end psd] */
+
 enum { /* buffers of a set */
     gap_barrier__kind, gap_barrier__node, gap_barrier__weight, gap_barrier__normal,
     gap_barrier__dist2, gap_barrier__mult, gap_barrier__offset, gap_barrier__mollify,
@@ -1752,7 +2295,7 @@ typedef struct gap_barrier__small {
 } gap_barrier__small;
 
 /* q[1], q[2]: orthonormal complement of w = q[0] in the vectors of sum zero. */
-static inline void gap_barrier__basis(gap_barrier__small *s)
+static inline void gap_barrier__zero_sum(gap_barrier__small *s)
 {
     static const double h[3][4] = {{0.70710678118654752440, -0.70710678118654752440, 0, 0},
         {0, 0, 0.70710678118654752440, -0.70710678118654752440}, {0.5, 0.5, -0.5, -0.5}};
@@ -1792,7 +2335,7 @@ static inline void gap_barrier__across(const double n[3], double t[3])
 
 /* Frame of contact i: unit normal, tangents (the first along the edge or the first side of the
    triangle), unit weights and their basis. Returns |weights|. */
-static inline double gap_barrier__frame(const gap_barrier_set *set, int i,
+static inline double gap_barrier__axes(const gap_barrier_set *set, int i,
     const gap_barrier__pair *p, gap_barrier__small *s)
 {
     const double *w = set->weight + 4 * (size_t)i;
@@ -1802,7 +2345,7 @@ static inline double gap_barrier__frame(const gap_barrier_set *set, int i,
     for (j = 0; j < 4; ++j) s->w[j] = w[j] / len;
     for (j = 0; j < 3; ++j)
         s->n[j] = j < set->dim ? set->normal[(size_t)set->dim * (size_t)i + (size_t)j] : 0.0;
-    gap_barrier__basis(s);
+    gap_barrier__zero_sum(s);
     if (kind == 0) {
         gap_barrier__across(s->n, s->t[0]);
     } else {
@@ -1848,7 +2391,7 @@ static inline void gap_barrier__reduce(const gap_barrier_set *set, const double 
     double f[2][3] = {{0}}, b[3], d2 = set->dist2[i], K = set->kappa * set->mult[i], len, push;
     int kind = set->kind[i], j, k, l, q, tang = kind == 0 ? 0 : kind == 1 ? 1 : 2;
     gap_barrier__load(set, x, i, &p);
-    len = gap_barrier__frame(set, i, &p, s);
+    len = gap_barrier__axes(set, i, &p, s);
     if (kind > 0) gap_barrier__couple(kind, &p, s, f);
     gap_barrier__b(&set->opt, set->dhat, d2, set->offset[i], b);
     push = -2.0 * K * b[1];
@@ -1870,87 +2413,71 @@ static inline void gap_barrier__reduce(const gap_barrier_set *set, const double 
    tangential part, block (i,j) = n (S_ij n + w_j y_i)^T + w_i (y_j n^T + w_j T). */
 static inline void gap_barrier__expand(const gap_barrier__small *s, int dim, double *hess)
 {
-    double S[4][4], y[4][3], T[3][3], qa[4][5], sum;
-    int i, j, k, l, a, b, kn = s->k - 1, size = 4 * dim;
+    double y[4][3], T[3][3], qa[4][5], p[3], r[3], S, t0, t1;
+    int i, j, k, l, a, b, kn = s->k - 1, m = s->m, size = 4 * dim;
+    const double *A = s->a, *at = A + kn * m + kn;
+    for (i = 0; i < s->k; ++i) {
+        for (k = 0; k < m; ++k)
+            for (qa[i][k] = 0.0, l = 0; l < kn; ++l) qa[i][k] += s->q[l][i] * A[l * m + k];
+        t0 = m > kn ? qa[i][kn] : 0.0;
+        t1 = m > kn + 1 ? qa[i][kn + 1] : 0.0;
+        for (a = 0; a < 3; ++a) y[i][a] = t0 * s->t[0][a] + t1 * s->t[1][a];
+    }
+    t0 = s->free_t[0] + (m > kn ? at[0] : 0.0);
+    t1 = s->free_t[1] + (m > kn + 1 ? at[m + 1] : 0.0);
+    S = m > kn + 1 ? at[1] : 0.0;
+    for (b = 0; b < 3; ++b) {
+        p[b] = t0 * s->t[0][b] + S * s->t[1][b];
+        r[b] = S * s->t[0][b] + t1 * s->t[1][b];
+        for (a = 0; a < 3; ++a) T[a][b] = s->t[0][a] * p[b] + s->t[1][a] * r[b];
+    }
     memset(hess, 0, (size_t)(size * size) * sizeof *hess);
     for (i = 0; i < s->k; ++i) {
-        for (k = 0; k < s->m; ++k)
-            for (qa[i][k] = 0.0, l = 0; l < kn; ++l) qa[i][k] += s->q[l][i] * s->a[l * s->m + k];
-        for (a = 0; a < 3; ++a)
-            for (y[i][a] = 0.0, k = kn; k < s->m; ++k) y[i][a] += qa[i][k] * s->t[k - kn][a];
-    }
-    for (i = 0; i < s->k; ++i)
-        for (j = 0; j < s->k; ++j)
-            for (S[i][j] = 0.0, k = 0; k < kn; ++k) S[i][j] += qa[i][k] * s->q[k][j];
-    for (a = 0; a < 3; ++a) {
-        for (b = 0; b < 3; ++b) {
-            sum = s->free_t[0] * s->t[0][a] * s->t[0][b] + s->free_t[1] * s->t[1][a] * s->t[1][b];
-            for (k = kn; k < s->m; ++k)
-                for (l = kn; l < s->m; ++l)
-                    sum += s->a[k * s->m + l] * s->t[k - kn][a] * s->t[l - kn][b];
-            T[a][b] = sum;
-        }
-    }
-    for (i = 0; i < s->k; ++i) {
-        for (j = 0; j < s->k; ++j) {
-            double *h = hess + (size_t)(i * dim * size + j * dim);
+        for (j = i; j < s->k; ++j) {
+            double *h = hess + i * dim * size + j * dim, *ht = hess + j * dim * size + i * dim;
+            double ww = s->w[i] * s->w[j];
+            for (S = 0.0, k = 0; k < kn; ++k) S += qa[i][k] * s->q[k][j];
+            for (b = 0; b < 3; ++b) {
+                p[b] = S * s->n[b] + s->w[j] * y[i][b];
+                r[b] = s->w[i] * y[j][b];
+            }
             for (a = 0; a < dim; ++a)
-                for (b = 0; b < dim; ++b)
-                    h[a * size + b] = s->n[a] * (S[i][j] * s->n[b] + s->w[j] * y[i][b])
-                        + s->w[i] * (y[j][a] * s->n[b] + s->w[j] * T[a][b]);
+                for (b = 0; b < dim; ++b) {
+                    t0 = s->n[a] * p[b] + r[a] * s->n[b] + ww * T[a][b];
+                    h[a * size + b] = t0;
+                    if (i != j) ht[b * size + a] = t0;
+                }
         }
     }
 }
 
-/* Nearest PSD matrix of a symmetric n x n, n <= 9, in place: cyclic Jacobi. */
-static inline void gap_barrier__nearest(int n, double *a)
+/* Small matrices that wait for a common projection. */
+typedef struct gap_barrier__batch {
+    int count, psd, dim;
+    double *to[gap_barrier__lanes];
+    gap_barrier__small s[gap_barrier__lanes];
+} gap_barrier__batch;
+
+static inline void gap_barrier__flush(gap_barrier__batch *b)
 {
-    double v[81], raw[81], scale = 0.0, t, c, s, z;
-    int i, j, k, p, q, sweep, turned = 1, negative = 0;
-    for (i = 0; i < n * n; ++i) {
-        raw[i] = a[i];
-        v[i] = i % (n + 1) == 0 ? 1.0 : 0.0;
-        if (fabs(a[i]) > scale) scale = fabs(a[i]);
+    double a[25 * gap_barrier__lanes];
+    int i, k, size = b->s[0].m * b->s[0].m;
+    if (b->count > 0 && b->psd && size == 1) {
+        for (i = 0; i < b->count; ++i)
+            b->s[i].a[0] = b->s[i].a[0] > 0.0 ? b->s[i].a[0] : 0.0;
+    } else if (b->count > 0 && b->psd) {
+        for (i = 0; i < b->count; ++i)
+            for (k = 0; k < size; ++k) a[i * size + k] = b->s[i].a[k];
+        gap_barrier__nearest(b->s[0].m, b->count, a, a);
+        for (i = 0; i < b->count; ++i)
+            for (k = 0; k < size; ++k) b->s[i].a[k] = a[i * size + k];
     }
-    for (sweep = 0; sweep < 30 && turned; ++sweep) {
-        turned = 0;
-        for (p = 0; p < n; ++p) {
-            for (q = p + 1; q < n; ++q) {
-                if (!(fabs(a[p * n + q]) > 1e-17 * scale)) continue;
-                turned = 1;
-                z = (a[q * n + q] - a[p * n + p]) / (2.0 * a[p * n + q]);
-                t = (z < 0.0 ? -1.0 : 1.0) / (fabs(z) + sqrt(z * z + 1.0));
-                c = 1.0 / sqrt(t * t + 1.0);
-                s = t * c;
-                for (k = 0; k < n; ++k) {
-                    double x = a[k * n + p], y = a[k * n + q];
-                    a[k * n + p] = c * x - s * y;
-                    a[k * n + q] = s * x + c * y;
-                }
-                for (k = 0; k < n; ++k) {
-                    double x = a[p * n + k], y = a[q * n + k];
-                    a[p * n + k] = c * x - s * y;
-                    a[q * n + k] = s * x + c * y;
-                }
-                for (k = 0; k < n; ++k) {
-                    double x = v[k * n + p], y = v[k * n + q];
-                    v[k * n + p] = c * x - s * y;
-                    v[k * n + q] = s * x + c * y;
-                }
-            }
-        }
+    for (i = 0; i < b->count; ++i) {
+        for (k = 0; k < 2 && b->psd; ++k)
+            if (!(b->s[i].free_t[k] > 0.0)) b->s[i].free_t[k] = 0.0;
+        gap_barrier__expand(&b->s[i], b->dim, b->to[i]);
     }
-    for (i = 0; i < n; ++i) negative |= a[i * n + i] < -1e-15 * scale;
-    if (!negative) {
-        memcpy(a, raw, (size_t)(n * n) * sizeof *a);
-        return;
-    }
-    for (i = 0; i < n; ++i)
-        for (j = 0; j < n; ++j)
-            for (raw[i * n + j] = 0.0, k = 0; k < n; ++k)
-                if (a[k * n + k] > 0.0)
-                    raw[i * n + j] += a[k * n + k] * v[i * n + k] * v[j * n + k];
-    memcpy(a, raw, (size_t)(n * n) * sizeof *a);
+    b->count = 0;
 }
 
 /* Gradient and Hessian of c = |u x v|^2 in the four nodes of an ee pair. */
@@ -2039,7 +2566,7 @@ static inline void gap_barrier__mollified(const gap_barrier_set *set, const doub
     for (m = 0; m < 9; ++m)
         for (a = 0; a < m; ++a)
             small[9 * m + a] = small[9 * a + m] = 0.5 * (small[9 * m + a] + small[9 * a + m]);
-    gap_barrier__nearest(9, small);
+    gap_barrier__nearest(9, 1, small, small);
     for (m = 0; m < 9; ++m)
         for (k = 0; k < 12; ++k)
             for (half[m][k] = 0.0, l = 0; l < 3; ++l)
@@ -2099,35 +2626,42 @@ GAP_BARRIER_API void gap_barrier_gradient(const gap_barrier_set *set, const doub
     }
 }
 
+/* vp: (4 b'' D + 2 b') n n^T on one node */
+static inline void gap_barrier__plane(const gap_barrier_set *set, int i, int psd, double *hess)
+{
+    const double *n = set->normal + (size_t)set->dim * (size_t)i;
+    double b[3], c;
+    int a, k, size = 4 * set->dim;
+    gap_barrier__b(&set->opt, set->dhat, set->dist2[i], set->offset[i], b);
+    c = set->kappa * set->mult[i] * (4.0 * b[2] * set->dist2[i] + 2.0 * b[1]);
+    if (psd && !(c > 0.0)) c = 0.0;
+    memset(hess, 0, (size_t)(size * size) * sizeof *hess);
+    for (a = 0; a < set->dim; ++a)
+        for (k = 0; k < set->dim; ++k) hess[a * size + k] = c * n[a] * n[k];
+}
+
 GAP_BARRIER_API void gap_barrier_hessian(const gap_barrier_set *set, const double *x, int psd,
     int begin, int end, double *hess)
 {
-    gap_barrier__small s;
-    int i, k, dim = set->dim, size = 4 * dim;
+    gap_barrier__batch batch;
+    int i, kind = 0, size = 4 * set->dim;
     GAP_BARRIER_ASSERT(set && x && hess && begin >= 0 && begin <= end && end <= set->count);
+    batch.count = 0;
+    batch.psd = psd;
+    batch.dim = set->dim;
     for (i = begin; i < end; ++i) {
         double *h = hess + (size_t)(size * size) * (size_t)(i - begin);
-        if (set->mollify[i] > 0.0) {
-            gap_barrier__mollified(set, x, i, psd, h);
-            continue;
+        if (set->mollify[i] > 0.0) gap_barrier__mollified(set, x, i, psd, h);
+        else if (set->kind[i] == 4) gap_barrier__plane(set, i, psd, h);
+        else {
+            if (set->kind[i] != kind) gap_barrier__flush(&batch);
+            kind = set->kind[i];
+            gap_barrier__reduce(set, x, i, &batch.s[batch.count]);
+            batch.to[batch.count++] = h;
+            if (batch.count == gap_barrier__lanes) gap_barrier__flush(&batch);
         }
-        if (set->kind[i] == 4) {
-            memset(&s, 0, sizeof s);
-            s.k = 1; s.m = 0;
-            s.w[0] = 1.0;
-            for (k = 0; k < dim; ++k) s.t[0][k] = set->normal[(size_t)dim * (size_t)i + (size_t)k];
-            {
-                double b[3], K = set->kappa * set->mult[i];
-                gap_barrier__b(&set->opt, set->dhat, set->dist2[i], set->offset[i], b);
-                s.free_t[0] = K * (4.0 * b[2] * set->dist2[i] + 2.0 * b[1]);
-            }
-        } else {
-            gap_barrier__reduce(set, x, i, &s);
-            if (psd) gap_barrier__nearest(s.m, s.a);
-        }
-        for (k = 0; k < 2 && psd; ++k) s.free_t[k] = s.free_t[k] > 0.0 ? s.free_t[k] : 0.0;
-        gap_barrier__expand(&s, dim, h);
     }
+    gap_barrier__flush(&batch);
 }
 
 GAP_BARRIER_API void gap_barrier_node_force(const gap_barrier_set *set, const double *x,
