@@ -2451,6 +2451,23 @@ static inline void gap_barrier__expand(const gap_barrier__small *s, int dim, dou
     }
 }
 
+/* Nearest PSD matrices in place. Where little is left of a matrix, the rounding of what was taken
+   away shows: a second pass removes it. */
+static inline void gap_barrier__project(int n, int count, double *a)
+{
+    double before[81 + 25 * gap_barrier__lanes], top, left;
+    int i, k, size = n * n;
+    memcpy(before, a, (size_t)(size * count) * sizeof *a);
+    gap_barrier__nearest(n, count, a, a);
+    for (i = 0; i < count; ++i) {
+        for (top = left = 0.0, k = 0; k < size; ++k) {
+            top = fabs(before[i * size + k]) > top ? fabs(before[i * size + k]) : top;
+            left = fabs(a[i * size + k]) > left ? fabs(a[i * size + k]) : left;
+        }
+        if (left < 1e-2 * top) gap_barrier__nearest(n, 1, a + i * size, a + i * size);
+    }
+}
+
 /* Small matrices that wait for a common projection. */
 typedef struct gap_barrier__batch {
     int count, psd, dim;
@@ -2468,7 +2485,7 @@ static inline void gap_barrier__flush(gap_barrier__batch *b)
     } else if (b->count > 0 && b->psd) {
         for (i = 0; i < b->count; ++i)
             for (k = 0; k < size; ++k) a[i * size + k] = b->s[i].a[k];
-        gap_barrier__nearest(b->s[0].m, b->count, a, a);
+        gap_barrier__project(b->s[0].m, b->count, a);
         for (i = 0; i < b->count; ++i)
             for (k = 0; k < size; ++k) b->s[i].a[k] = a[i * size + k];
     }
@@ -2566,7 +2583,7 @@ static inline void gap_barrier__mollified(const gap_barrier_set *set, const doub
     for (m = 0; m < 9; ++m)
         for (a = 0; a < m; ++a)
             small[9 * m + a] = small[9 * a + m] = 0.5 * (small[9 * m + a] + small[9 * a + m]);
-    gap_barrier__nearest(9, 1, small, small);
+    gap_barrier__project(9, 1, small);
     for (m = 0; m < 9; ++m)
         for (k = 0; k < 12; ++k)
             for (half[m][k] = 0.0, l = 0; l < 3; ++l)
