@@ -40,7 +40,8 @@ static const char *HELP =
     "frame each. Curved meshes: elements are checked as curved, their surface as the linear\n"
     "triangles between its nodes.\n"
     "  --between       also the motion from frame to frame, along straight lines\n"
-    "  --no-self BODY  do not compare this body (name or number) with itself; may be repeated\n"
+    "  --static BODY   an obstacle at rest (name or number; may be repeated): not compared with\n"
+    "                  itself nor with others at rest (files may say so too), unless it moves\n"
     "  --json          the result as one JSON object\n"
     "  --dump F.obj    write the guilty primitives\n"
     "  --threads N     for the exact intersection tests (default 1)\n"
@@ -285,7 +286,7 @@ typedef struct search {
     const surface *f;
     result *r;
     const double *x1;             /* second frame: motion is checked instead of distance */
-    const unsigned char *no_self; /* per body */
+    const unsigned char *fixed;   /* per body, or NULL */
     double limit, reach;          /* visited: squared distance <= limit; thickness needs reach */
     double most_radius;
     int kind, a;                  /* the item being compared */
@@ -353,7 +354,7 @@ static void visit(void *ctx, int item)
     for (i = 0; i < q->na; ++i)
         for (j = 0; j < q->nb; ++j)
             if (a[i] == b[j]) return;
-    if (body && q->no_self && body[a[0]] == body[b[0]] && q->no_self[body[a[0]]]) return;
+    if (body && q->fixed && q->fixed[body[a[0]]] && q->fixed[body[b[0]]]) return;
     if (q->x1) visit_motion(q, a, b);
     else visit_distance(q, a, b);
 }
@@ -379,6 +380,7 @@ static void search_kind(search *q, int kind, const int *first, int count, const 
             q->reach = side_radius(q, first + (size_t)q->na * (size_t)q->a, q->na) + q->most_radius;
         far = q->x1 ? 0.0 : fmax(q->r->min_distance, q->reach);
         q->limit = far * far;
+        if (q->r->thickness > KEPT) q->reach = 0.0; /* enough is known */
         near_tree_visit(&t, own + 6 * (size_t)q->a, &q->limit, first == second ? q->a : -1, visit,
             q);
     }
@@ -409,7 +411,8 @@ typedef struct checker {
     void *work;
     size_t work_size;
     int *pair, *how, *group;
-    unsigned char *no_self;
+    unsigned char *fixed; /* bodies at rest for ever */
+    double *first;        /* where they were at first */
     pool *threads;
     result r;
 } checker;
@@ -481,8 +484,9 @@ static void check_planes(checker *c, const scene *s)
     int i, k, j, dim = s->dim;
     for (j = 0; j < t->planes; ++j)
         for (i = 0; i < c->surf.verts; ++i) {
-            int v = c->surf.vert[i];
+            int v = c->surf.vert[i], at_rest = c->fixed && t->body && c->fixed[t->body[v]];
             double p[9], r = t->radius ? t->radius[v] : 0.0, d = 0.0, q = 0.0, size = 0.0;
+            if (at_rest) continue;
             memcpy(p, s->x + (size_t)dim * (size_t)v, (size_t)dim * sizeof *p);
             memcpy(p + dim, t->plane + 2 * (size_t)dim * (size_t)j, 2 * (size_t)dim * sizeof *p);
             for (k = 0; k < dim; ++k) {
@@ -505,10 +509,10 @@ static void check_topology(checker *c, const scene *s)
     surface_make(s->topo, s->dim, &c->surf);
     free(c->group);
     c->group = NULL;
-    if (!c->no_self || !s->topo->body) return;
+    if (!c->fixed || !s->topo->body) return;
     c->group = (int *)grab(NULL, (size_t)s->topo->nodes, sizeof(int));
     for (i = 0; i < s->topo->nodes; ++i)
-        c->group[i] = c->no_self[s->topo->body[i]] ? -1 - s->topo->body[i] : 0;
+        c->group[i] = c->fixed[s->topo->body[i]] ? -1 : 0;
 }
 
 static int check_frame(checker *c, const scene *s)
@@ -520,7 +524,7 @@ static int check_frame(checker *c, const scene *s)
     check_elements(s, c->cache, &c->r);
     check_planes(c, s);
     memset(&q, 0, sizeof q);
-    q.s = s; q.f = &c->surf; q.r = &c->r; q.no_self = c->no_self;
+    q.s = s; q.f = &c->surf; q.r = &c->r; q.fixed = c->fixed;
     search_all(&q);
     return 1;
 }
@@ -530,17 +534,17 @@ static void check_between(checker *c, const scene *s, const double *x1)
 {
     search q;
     memset(&q, 0, sizeof q);
-    q.s = s; q.f = &c->surf; q.r = &c->r; q.no_self = c->no_self; q.x1 = x1;
+    q.s = s; q.f = &c->surf; q.r = &c->r; q.fixed = c->fixed; q.x1 = x1;
     search_all(&q);
 }
 
 /* ---- input ---- */
 typedef struct job {
-    int between, json, threads, paths, no_selfs;
+    int between, json, threads, paths, fixeds;
     const char *dump;
-    const char **path, **no_self;
+    const char **path, **fixed;
     FILE *out, *err;
-    char damage[400];
+    char damage[480];
 } job;
 
 static int has_ending(const char *path, const char *ending)
@@ -549,69 +553,95 @@ static int has_ending(const char *path, const char *ending)
     return n >= m && strcmp(path + n - m, ending) == 0;
 }
 
-/* which bodies are not compared with themselves; 0 if one is unknown */
-static int choose_no_self(const job *j, checker *c, int bodies, const char *const *name)
+/* Which bodies are at rest: what the file says (may be NULL) and what the user says; 0 if that
+   names an unknown body. */
+static int choose_fixed(const job *j, checker *c, int bodies, const char *const *name,
+    const unsigned char *said)
 {
     int i, b;
     char *end;
-    free(c->no_self);
-    c->no_self = NULL;
-    if (!j->no_selfs) return 1;
-    c->no_self = (unsigned char *)grab(NULL, (size_t)bodies, 1);
-    memset(c->no_self, 0, (size_t)bodies);
-    for (i = 0; i < j->no_selfs; ++i) {
-        long number = strtol(j->no_self[i], &end, 10);
+    free(c->fixed);
+    c->fixed = NULL;
+    if (!j->fixeds && !said) return 1;
+    c->fixed = (unsigned char *)grab(NULL, (size_t)bodies, 1);
+    for (b = 0; b < bodies; ++b) c->fixed[b] = said && said[b];
+    for (i = 0; i < j->fixeds; ++i) {
+        long number = strtol(j->fixed[i], &end, 10);
         for (b = 0; b < bodies; ++b)
-            if ((name && strcmp(name[b], j->no_self[i]) == 0) ||
-                (*j->no_self[i] && !*end && number == b)) break;
+            if ((name && strcmp(name[b], j->fixed[i]) == 0) ||
+                (*j->fixed[i] && !*end && number == b)) break;
         if (b == bodies) {
-            fprintf(j->err, "gap-check: no body %s\n", j->no_self[i]);
+            fprintf(j->err, "gap-check: no body %s\n", j->fixed[i]);
             return 0;
         }
-        c->no_self[b] = 1;
+        c->fixed[b] = 1;
     }
     return 1;
 }
 
-static int run_frames(job *j, checker *c, const char *path)
+/* A body that is not where it was at first is not at rest, whatever was said. */
+static void doubt_fixed(checker *c, const scene *s, int topo_changed)
 {
-    frames_reader r;
+    size_t i, dim = (size_t)s->dim, n = dim * (size_t)s->topo->nodes;
+    int doubted = 0;
+    if (!c->fixed || !s->topo->body) return;
+    if (topo_changed) { /* node numbers may differ: start again */
+        c->first = (double *)grab(c->first, n, sizeof(double));
+        memcpy(c->first, s->x, n * sizeof(double));
+        return;
+    }
+    for (i = 0; i < n; ++i) {
+        unsigned char *f = &c->fixed[s->topo->body[i / dim]];
+        if (!*f || s->x[i] == c->first[i]) continue;
+        *f = 0;
+        doubted = 1;
+    }
+    if (doubted) check_topology(c, s);
+}
+
+/* frames of an open reader; 0 if an option names what it does not have */
+static int run_reader(job *j, checker *c, frames_reader *r, const char *path)
+{
     scene s, before;
     double *old = NULL;
-    long long before_count = c->r.frames;
-    int ok = frames_open(&r, path), fine = 0, was_fine = 0;
-    if (!ok) {
-        fprintf(j->err, "gap-check: %s: %s\n", path, r.error);
-        frames_close(&r);
-        return 0;
-    }
+    long long count = 0;
+    int ok = 1, fine = 0, was_fine = 0;
     memset(&s, 0, sizeof s);
-    while (frames_next(&r)) {
-        size_t n = (size_t)r.dim * (size_t)r.topo.nodes;
-        if (c->r.frames == before_count &&
-            !(ok = choose_no_self(j, c, r.bodies, (const char *const *)r.name))) break;
+    while (ok && frames_next(r)) {
+        size_t n = (size_t)r->dim * (size_t)r->topo.nodes;
         before = s;
-        s.dim = r.dim; s.bodies = r.bodies; s.name = (const char *const *)r.name;
-        s.topo = &r.topo; s.x = r.x; s.step = r.step; s.time = r.time;
+        s.dim = r->dim; s.bodies = r->bodies; s.name = (const char *const *)r->name;
+        s.topo = &r->topo; s.x = r->x; s.step = r->step; s.time = r->time;
         s.frame = c->r.frames;
-        if (r.topo_changed) check_topology(c, &s);
-        was_fine = fine && !r.topo_changed;
+        if (count++ == 0 && !(ok = choose_fixed(j, c, s.bodies, s.name, r->fixed))) break;
+        if (r->topo_changed) check_topology(c, &s);
+        doubt_fixed(c, &s, r->topo_changed);
+        was_fine = fine && !r->topo_changed;
         fine = check_frame(c, &s);
         if (isatty(2)) fprintf(stderr, "\rframe %lld", c->r.frames);
         if (!j->between) continue;
         if (was_fine && fine) {
             before.x = old;
-            check_between(c, &before, r.x);
+            check_between(c, &before, r->x);
         }
         old = (double *)grab(old, n, sizeof(double));
-        memcpy(old, r.x, n * sizeof(double));
+        memcpy(old, r->x, n * sizeof(double));
     }
-    if (r.damaged) {
+    if (r->damaged) {
         snprintf(j->damage, sizeof j->damage, "%.200s: %s; %lld frames before it are whole", path,
-            r.error, c->r.frames - before_count);
+            r->error, count);
         fprintf(j->err, "gap-check: %s\n", j->damage);
     }
     free(old);
+    return ok;
+}
+
+static int run_frames(job *j, checker *c, const char *path)
+{
+    frames_reader r;
+    int ok = frames_open(&r, path);
+    if (ok) ok = run_reader(j, c, &r, path);
+    else fprintf(j->err, "gap-check: %s: %s\n", path, r.error);
     frames_close(&r);
     return ok;
 }
@@ -705,7 +735,7 @@ static int run_mesh(job *j, checker *c, const char *path, mesh_frame *last)
     }
     f.s.dim = 3; f.s.bodies = 1; f.s.x = f.m.x; f.s.frame = c->r.frames; f.s.step = f.s.frame;
     f.s.topo = &f.t;
-    if (!choose_no_self(j, c, 1, NULL)) {
+    if (!choose_fixed(j, c, 1, NULL, NULL)) {
         mesh_frame_free(&f);
         return 0;
     }
@@ -906,11 +936,11 @@ static int parse(job *j, int argc, char **argv)
         if (strcmp(a, "--between") == 0) j->between = 1;
         else if (strcmp(a, "--json") == 0) j->json = 1;
         else if (strcmp(a, "--dump") == 0 || strcmp(a, "--threads") == 0 ||
-                 strcmp(a, "--no-self") == 0) {
+                 strcmp(a, "--static") == 0) {
             if (i + 1 >= argc) return usage(j->err, "nothing after ", a);
             ++i;
             if (a[2] == 'd') j->dump = argv[i];
-            else if (a[2] == 'n') j->no_self[j->no_selfs++] = argv[i];
+            else if (a[2] == 's') j->fixed[j->fixeds++] = argv[i];
             else {
                 long n = strtol(argv[i], &end, 10);
                 if (*end || n < 1 || n > 1024) return usage(j->err, "bad number ", argv[i]);
@@ -948,7 +978,7 @@ static void checker_free(checker *c)
     int i;
     surface_free(&c->surf);
     for (i = 0; i < 10; ++i) curved_free(c->cache[i]);
-    free(c->work); free(c->pair); free(c->how); free(c->group); free(c->no_self);
+    free(c->work); free(c->pair); free(c->how); free(c->group); free(c->fixed); free(c->first);
     free(c->r.list);
     pool_close(c->threads);
 }
@@ -1002,11 +1032,11 @@ static int check_main(int argc, char **argv, FILE *out, FILE *err)
     j.out = out;
     j.err = err;
     j.path = (const char **)grab(NULL, (size_t)argc + 1, sizeof *j.path);
-    j.no_self = (const char **)grab(NULL, (size_t)argc + 1, sizeof *j.no_self);
+    j.fixed = (const char **)grab(NULL, (size_t)argc + 1, sizeof *j.fixed);
     status = parse(&j, argc, argv);
     if (status == 0) status = run(&j);
     free(j.path);
-    free(j.no_self);
+    free(j.fixed);
     return status;
 }
 

@@ -643,9 +643,34 @@ static MunitResult test_options(const MunitParameter params[], void *data)
     add_tri(0, 1, 2); add_tri(3, 4, 5);
     write_model(1);
     expect(check(FILE_NAME, NULL, NULL), 1, "intersections=1");
-    expect(check(FILE_NAME, "--no-self", "lower"), 0, "intersections=0");
-    expect(check(FILE_NAME, "--no-self", "0"), 0, "intersections=0");
-    expect(check(FILE_NAME, "--no-self", "nobody"), 2, NULL);
+    expect(check(FILE_NAME, "--static", "lower"), 0, "intersections=0");
+    expect(check(FILE_NAME, "--static", "0"), 0, "intersections=0");
+    expect(check(FILE_NAME, "--static", "nobody"), 2, NULL);
+    return MUNIT_OK;
+}
+
+/* Obstacles at rest may overlap; what is said to rest and moves is checked all the same. */
+static MunitResult test_static(const MunitParameter params[], void *data)
+{
+    static const unsigned char fixed[2] = {1, 1};
+    int move;
+    (void)params; (void)data;
+    for (move = 0; move < 2; ++move) {
+        frames_writer *w;
+        model_clear(3);
+        add_node(0, 0, 0, 0); add_node(1, 0, 0, 0); add_node(0, 1, 0, 0); add_tri(0, 1, 2);
+        add_node(0.2, 0.2, -1, 1); add_node(0.2, 0.2, 1, 1); add_node(0.2, 1, 1, 1);
+        add_tri(3, 4, 5);
+        memcpy(M.x1, M.x, sizeof M.x);
+        M.x1[0] -= move * 1e-3;
+        w = frames_create(FILE_NAME, 3, 2, NULL);
+        munit_assert_int(frames_write_fixed(w, fixed), ==, 1);
+        munit_assert_int(frames_write_topo(w, &M.t), ==, 1);
+        munit_assert_int(frames_write(w, 0, 0.0, M.x), ==, 1);
+        munit_assert_int(frames_write(w, 1, 0.1, M.x1), ==, 1);
+        munit_assert_int(frames_finish(w), ==, 1);
+        expect(check(FILE_NAME, NULL, NULL), move, move ? "intersections=1" : "intersections=0");
+    }
     return MUNIT_OK;
 }
 
@@ -709,6 +734,7 @@ static MunitTest tests[] = {
     {"/between/close", test_between_close, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/damage", test_damage, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/options", test_options, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {"/static", test_static, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/meshes", test_meshes, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/bounds", test_bounds, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {NULL, NULL, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL}};

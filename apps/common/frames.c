@@ -1,6 +1,7 @@
 /* frames.c - see frames.h. Every size in a file is checked against the bytes that are there before
    memory is asked for, so a lying file costs no more than its own length. */
 #include "frames.h"
+#include <float.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -165,6 +166,15 @@ static void *array(size_t n, size_t size)
     return malloc(n ? n * size : 1);
 }
 
+/* finite, and at least `least` */
+static int sound(const double *v, size_t n, double least)
+{
+    size_t i;
+    for (i = 0; i < n; ++i)
+        if (!(v[i] >= least && v[i] <= DBL_MAX)) return 0;
+    return 1;
+}
+
 static int in_range(const int *v, size_t n, int limit)
 {
     size_t i;
@@ -199,6 +209,8 @@ static int topo_arrays(frames_reader *r, frames_topo *t, const unsigned char *p)
         !in_range(t->edge, ng, t->nodes) || !in_range(t->point, np, t->nodes))
         return fail(r, "topology names a node that does not exist");
     if (!in_range(t->body, n, r->bodies)) return fail(r, "topology names an unknown body");
+    if (!sound(t->radius, n, 0.0) || !sound(t->plane, nq, -DBL_MAX))
+        return fail(r, "topology has a radius or plane that is no number");
     return 1;
 }
 
@@ -258,6 +270,15 @@ static int read_names(frames_reader *r)
     return 1;
 }
 
+static int read_fixed(frames_reader *r)
+{
+    if (r->file->length != (size_t)r->bodies) return fail(r, "list of fixed bodies of wrong size");
+    if (!r->fixed) r->fixed = (unsigned char *)array((size_t)r->bodies, 1);
+    if (!r->fixed) return fail(r, "out of memory for the bodies");
+    memcpy(r->fixed, r->file->buf, (size_t)r->bodies);
+    return 1;
+}
+
 static int read_frame(frames_reader *r)
 {
     frames__file *s = r->file;
@@ -284,6 +305,7 @@ int frames_next(frames_reader *r)
         if (frame) ok = read_frame(r);
         else if (!memcmp(s->tag, "TOPO", 4)) ok = read_topo(r);
         else if (!memcmp(s->tag, "NAME", 4)) ok = read_names(r);
+        else if (!memcmp(s->tag, "STAT", 4)) ok = read_fixed(r);
         else if (!memcmp(s->tag, "GAPF", 4)) ok = fail(r, "second file head");
         if (!ok) return 0;
         chunk_done(r);
@@ -347,6 +369,7 @@ void frames_close(frames_reader *r)
     if (r->name)
         for (i = 0; i < r->bodies; ++i) free(r->name[i]);
     free(r->name);
+    free(r->fixed);
     free(r->x);
     topo_free(&r->topo);
     memset(r, 0, sizeof *r);
@@ -451,6 +474,14 @@ frames_writer *frames_resume(const char *path, long long last_step, long long *k
     if (w) w->nodes = nodes;
     if (kept) *kept = w ? count : 0;
     return w;
+}
+
+int frames_write_fixed(frames_writer *w, const unsigned char *fixed)
+{
+    unsigned char *p = chunk_begin(w, (size_t)w->bodies);
+    if (!p) return 0;
+    memcpy(p, fixed, (size_t)w->bodies);
+    return chunk_end(w, "STAT", (size_t)w->bodies);
 }
 
 int frames_write_topo(frames_writer *w, const frames_topo *t)

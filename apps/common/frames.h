@@ -4,6 +4,7 @@
    crc is the CRC-32 of Ethernet and zip (polynomial edb88320 reflected) of tag, size and payload.
        GAPF  u32 version = 1, dim, bodies, 0                               first chunk, once
        NAME  bodies strings, each ended by a zero byte                     optional
+       STAT  u8 per body: 1 = at rest for ever, never compared with another such; optional
        TOPO  u32 nodes, elems, nodes per elem, tris, edges, points, planes, 0; i32 elem, tri, edge,
              point arrays; i32 body[nodes]; f64 radius[nodes]; f64 plane[2*dim*planes]
        FRAM  u64 step; f64 time; f64 x[dim*nodes]                          of the TOPO before it
@@ -27,6 +28,7 @@ typedef struct frames_topo {
 typedef struct frames_reader {
     int dim, bodies;
     char **name;       /* bodies names, or NULL */
+    unsigned char *fixed; /* 1 per body, or NULL */
     frames_topo topo;  /* of the last frame */
     int topo_changed;  /* 1 if a TOPO stood between the frame before and this one */
     long long step;    /* of the last frame */
@@ -55,6 +57,8 @@ frames_writer *frames_create(const char *path, int dim, int bodies, const char *
    topology too: write it again if it is not that of the last frame kept (or if none is).
    NULL if the file cannot be read or written; *kept (may be NULL) counts the frames that stay. */
 frames_writer *frames_resume(const char *path, long long last_step, long long *kept);
+/* Which bodies are at rest for ever, 1 or 0 each; before the first topology. */
+int frames_write_fixed(frames_writer *w, const unsigned char *fixed);
 int frames_write_topo(frames_writer *w, const frames_topo *topo);
 int frames_write(frames_writer *w, long long step, double time, const double *x);
 int frames_finish(frames_writer *w); /* closes and frees; w may be NULL */
