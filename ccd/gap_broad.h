@@ -21,7 +21,7 @@ QUICK START
    }
 GUARANTEES
    Exact    a list holds exactly the pairs whose double boxes (below) overlap, boundaries included,
-            less the pairs that are left out by rule. Float boxes only prune.
+            less those left out by rule. Floats prune, or agree where the margin leaves no doubt.
    Safe     boxes are rounded outwards: two primitives that at one time t in [0,1] of the motion
             x0 + t (x1 - x0) are no farther apart than their radii + 2 inflate are in the list.
    Sorted   by first, then second; none twice. Same list for any number of threads.
