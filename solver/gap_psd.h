@@ -405,6 +405,7 @@ static inline int gap_psd__tridiag(int n, gap_psd__v *a, gap_psd__v *d, gap_psd_
             for (i = k + 1; i < n; ++i)
                 for (j = k + 1, row = a + i * (i + 1) / 2; j <= i; ++j) rest += row[j] * row[j];
             small = small & gap_psd__mask(rest <= noise * noise);
+            if (!gap_psd__any(small)) continue;
             e[k] = gap_psd__sel(small, gap_psd__set(0.0), e[k]);
             for (i = (k + 1) * (k + 2) / 2; i < n * (n + 1) / 2; ++i)
                 a[i] = gap_psd__sel(small, gap_psd__set(0.0), a[i]);
@@ -472,15 +473,18 @@ static inline void gap_psd__qr(gap_psd__v *d, gap_psd__v *e, gap_psd__basis *q)
         last = half = b = zero;
         for (lo = hi = -1, k = m - 2; k >= 0; --k) {
             big = gap_psd__mask(gap_psd__abs(e[k]) > tol);
-            now = big & (now | ~seen);
-            on[k] = now;
-            now = big & ~seen; /* rotation k is the last of its block */
-            last = gap_psd__sel(now, d[k + 1], last);
-            half = gap_psd__sel(now, 0.5 * (d[k] - d[k + 1]), half);
-            b = gap_psd__sel(now, e[k], b);
-            seen = seen | big;
+            on[k] = now = big & (now | ~seen);
+            if (!gap_psd__any(now)) continue;
+            lo = k;
+            if (hi < 0) hi = k + 1;
+            now = big & ~seen;
+            if (gap_psd__any(now)) { /* rotation k is the last of its block */
+                last = gap_psd__sel(now, d[k + 1], last);
+                half = gap_psd__sel(now, 0.5 * (d[k] - d[k + 1]), half);
+                b = gap_psd__sel(now, e[k], b);
+                seen = seen | big;
+            }
             now = on[k];
-            if (gap_psd__any(now)) lo = k, hi = hi < 0 ? k + 1 : hi;
         }
         if (hi < 0) return;
         r = half * half + b * b;
