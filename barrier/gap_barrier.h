@@ -949,6 +949,7 @@ static inline int gap_barrier__tridiag(int n, gap_barrier__v *a, gap_barrier__v 
             for (i = k + 1; i < n; ++i)
                 for (j = k + 1, row = a + i * (i + 1) / 2; j <= i; ++j) rest += row[j] * row[j];
             small = small & gap_barrier__mask(rest <= noise * noise);
+            if (!gap_barrier__any(small)) continue;
             e[k] = gap_barrier__sel(small, gap_barrier__set(0.0), e[k]);
             for (i = (k + 1) * (k + 2) / 2; i < n * (n + 1) / 2; ++i)
                 a[i] = gap_barrier__sel(small, gap_barrier__set(0.0), a[i]);
@@ -1016,15 +1017,18 @@ static inline void gap_barrier__qr(gap_barrier__v *d, gap_barrier__v *e, gap_bar
         last = half = b = zero;
         for (lo = hi = -1, k = m - 2; k >= 0; --k) {
             big = gap_barrier__mask(gap_barrier__abs(e[k]) > tol);
-            now = big & (now | ~seen);
-            on[k] = now;
-            now = big & ~seen; /* rotation k is the last of its block */
-            last = gap_barrier__sel(now, d[k + 1], last);
-            half = gap_barrier__sel(now, 0.5 * (d[k] - d[k + 1]), half);
-            b = gap_barrier__sel(now, e[k], b);
-            seen = seen | big;
+            on[k] = now = big & (now | ~seen);
+            if (!gap_barrier__any(now)) continue;
+            lo = k;
+            if (hi < 0) hi = k + 1;
+            now = big & ~seen;
+            if (gap_barrier__any(now)) { /* rotation k is the last of its block */
+                last = gap_barrier__sel(now, d[k + 1], last);
+                half = gap_barrier__sel(now, 0.5 * (d[k] - d[k + 1]), half);
+                b = gap_barrier__sel(now, e[k], b);
+                seen = seen | big;
+            }
             now = on[k];
-            if (gap_barrier__any(now)) lo = k, hi = hi < 0 ? k + 1 : hi;
         }
         if (hi < 0) return;
         r = half * half + b * b;
