@@ -154,20 +154,22 @@ GAP_CCD_API int gap_ccd_step(const gap_ccd_options *opt, const gap_ccd_mesh *mes
 #endif
 
 /* Four lanes, as a vector or as an array: GAP_CCD__DO L(c) = L(a) + L(b); is one operation on all
-   lanes in either build, with the same roundings. Vectors are locals or passed by pointer. */
+   lanes in either build, with the same roundings. Vectors are locals or passed by pointer. SIGN
+   gives integers that are negative where x is: a < b is SIGN(a - b) < 0, exactly, and stays in
+   vector registers where compilers take comparisons apart. */
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(GAP_CCD_SCALAR)
 typedef double gap_ccd__v4 __attribute__((vector_size(32)));
 typedef long long gap_ccd__m4 __attribute__((vector_size(32)));
 #define GAP_CCD__DO
 #define GAP_CCD__L(x) (x)
-#define GAP_CCD__MASK(x) ((gap_ccd__m4)(x))
+#define GAP_CCD__SIGN(x) ((gap_ccd__m4)(x))
 #define GAP_CCD__ABS(x) ((gap_ccd__v4)((gap_ccd__m4)(x) & 0x7fffffffffffffffll))
 #else
 typedef double gap_ccd__v4[4];
 typedef long long gap_ccd__m4[4];
 #define GAP_CCD__DO for (int lane = 0; lane < 4; ++lane)
 #define GAP_CCD__L(x) ((x)[lane])
-#define GAP_CCD__MASK(x) ((long long)-(x))
+#define GAP_CCD__SIGN(x) ((x) < 0.0 ? -1ll : 0ll)
 #define GAP_CCD__ABS(x) fabs((x)[lane])
 #endif
 
@@ -359,16 +361,16 @@ typedef struct gap_ccd__cert {
 } gap_ccd__cert;
 
 /* n / |n|, to 5 roundings: 1.5 + 1 in the root of n.n, 1 in its inverse, 1 in the product. Any unit
-   vector will do where n is too short to be turned into one. */
+   vector will do where n cannot be turned into one; what leaves here is finite. */
 static inline void gap_ccd__normalize(double n[3])
 {
     double nn = gap_ccd__dot3(n, n);
     int k;
 
-    if (!(nn > 1e-270)) {
+    if (!(nn > 1e-270 && nn < 1e270)) {
         for (k = 0; k < 3; ++k) n[k] *= 1e135;
         nn = gap_ccd__dot3(n, n);
-        if (!(nn > 1e-270)) n[0] = nn = 1.0, n[1] = n[2] = 0.0;
+        if (!(nn > 1e-270 && nn < 1e270)) n[0] = nn = 1.0, n[1] = n[2] = 0.0;
     }
     nn = 1.0 / sqrt(nn);
     for (k = 0; k < 3; ++k) n[k] *= nn;
@@ -407,13 +409,14 @@ static inline void gap_ccd__project(
 static inline int gap_ccd__certified(const gap_ccd__cert *f, double t, gap_ccd__v4 *margin)
 {
     double need = f->need + t * f->rate;
-    gap_ccd__v4 m, zero = {0.0, 0.0, 0.0, 0.0};
+    gap_ccd__v4 at, m;
     gap_ccd__m4 ok;
 
-    GAP_CCD__DO GAP_CCD__L(m) = GAP_CCD__L(f->s) + t * GAP_CCD__L(f->slope) - need;
-    GAP_CCD__DO GAP_CCD__L(ok) = GAP_CCD__MASK(GAP_CCD__L(m) > GAP_CCD__L(zero));
+    GAP_CCD__DO GAP_CCD__L(at) = GAP_CCD__L(f->s) + t * GAP_CCD__L(f->slope);
+    GAP_CCD__DO GAP_CCD__L(m) = GAP_CCD__L(at) - need;
+    GAP_CCD__DO GAP_CCD__L(ok) = GAP_CCD__SIGN(need - GAP_CCD__L(at));
     memcpy(margin, &m, sizeof m);
-    return (ok[0] & ok[1] & ok[2] & ok[3]) != 0;
+    return (ok[0] & ok[1] & ok[2] & ok[3]) < 0;
 }
 
 /* Latest time, from t on, up to which the certificate may hold: the first margin to run out. */
@@ -579,8 +582,7 @@ static inline int gap_ccd__search(
 static inline void gap_ccd__box_side(const double *p, int tri, double dist, gap_ccd__m4 *above,
     gap_ccd__m4 *below, gap_ccd__v4 *sum)
 {
-    gap_ccd__v4 a, b, c, d = {p[9], p[10], p[11], 0.0}, e = {dist, dist, dist, dist};
-    gap_ccd__v4 f = {-dist, -dist, -dist, -dist}, bc, ac, ad, bd;
+    gap_ccd__v4 a, b, c, d = {p[9], p[10], p[11], 0.0}, bc, ac, ad, bd;
     gap_ccd__m4 up, down;
 
     memcpy(&a, p, sizeof a);
@@ -589,22 +591,20 @@ static inline void gap_ccd__box_side(const double *p, int tri, double dist, gap_
     GAP_CCD__DO GAP_CCD__L(*sum) += GAP_CCD__L(a) + GAP_CCD__L(b) + GAP_CCD__L(c) + GAP_CCD__L(d);
     GAP_CCD__DO GAP_CCD__L(ac) = GAP_CCD__L(a) - GAP_CCD__L(c);
     GAP_CCD__DO GAP_CCD__L(ad) = GAP_CCD__L(a) - GAP_CCD__L(d);
-    GAP_CCD__DO GAP_CCD__L(up) = GAP_CCD__MASK(GAP_CCD__L(ac) > GAP_CCD__L(e))
-        & GAP_CCD__MASK(GAP_CCD__L(ad) > GAP_CCD__L(e));
-    GAP_CCD__DO GAP_CCD__L(down) = GAP_CCD__MASK(GAP_CCD__L(ac) < GAP_CCD__L(f))
-        & GAP_CCD__MASK(GAP_CCD__L(ad) < GAP_CCD__L(f));
+    GAP_CCD__DO GAP_CCD__L(up) =
+        GAP_CCD__SIGN(dist - GAP_CCD__L(ac)) & GAP_CCD__SIGN(dist - GAP_CCD__L(ad));
+    GAP_CCD__DO GAP_CCD__L(down) =
+        GAP_CCD__SIGN(dist + GAP_CCD__L(ac)) & GAP_CCD__SIGN(dist + GAP_CCD__L(ad));
     if (tri) {
         GAP_CCD__DO GAP_CCD__L(bc) = GAP_CCD__L(a) - GAP_CCD__L(b);
     } else {
         GAP_CCD__DO GAP_CCD__L(bc) = GAP_CCD__L(b) - GAP_CCD__L(c);
         GAP_CCD__DO GAP_CCD__L(bd) = GAP_CCD__L(b) - GAP_CCD__L(d);
-        GAP_CCD__DO GAP_CCD__L(up) &= GAP_CCD__MASK(GAP_CCD__L(bd) > GAP_CCD__L(e));
-        GAP_CCD__DO GAP_CCD__L(down) &= GAP_CCD__MASK(GAP_CCD__L(bd) < GAP_CCD__L(f));
+        GAP_CCD__DO GAP_CCD__L(up) &= GAP_CCD__SIGN(dist - GAP_CCD__L(bd));
+        GAP_CCD__DO GAP_CCD__L(down) &= GAP_CCD__SIGN(dist + GAP_CCD__L(bd));
     }
-    GAP_CCD__DO GAP_CCD__L(*above) &=
-        GAP_CCD__L(up) & GAP_CCD__MASK(GAP_CCD__L(bc) > GAP_CCD__L(e));
-    GAP_CCD__DO GAP_CCD__L(*below) &=
-        GAP_CCD__L(down) & GAP_CCD__MASK(GAP_CCD__L(bc) < GAP_CCD__L(f));
+    GAP_CCD__DO GAP_CCD__L(*above) &= GAP_CCD__L(up) & GAP_CCD__SIGN(dist - GAP_CCD__L(bc));
+    GAP_CCD__DO GAP_CCD__L(*below) &= GAP_CCD__L(down) & GAP_CCD__SIGN(dist + GAP_CCD__L(bc));
 }
 
 /* Whether the boxes of both sides over the whole motion are apart by more than dist along an axis.
@@ -622,7 +622,7 @@ static inline int gap_ccd__boxes_apart(
     gap_ccd__box_side(p1, tri, dist, &above, &below, &s);
     *sum = s[0] + s[1] + s[2];
     GAP_CCD__DO GAP_CCD__L(above) |= GAP_CCD__L(below);
-    return (above[0] | above[1] | above[2]) != 0;
+    return (above[0] | above[1] | above[2]) < 0;
 }
 
 /* w = (A, B, C) of four points times scale, lanes x y z and one not used; returns the largest

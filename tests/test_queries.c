@@ -85,6 +85,7 @@ static MunitResult complaints(const MunitParameter params[], void *data)
         huge[0] = '1';
         strcpy(huge + n, ",1,1,1,1,1,1\n");
         munit_assert_int(parse(8, 4, huge, &what, &q), ==, 5);
+        munit_assert_string_equal(what, "a number beyond double");
     }
     munit_assert_int(queries_read("no/such/file", &q, &what), ==, -1);
     return MUNIT_OK;

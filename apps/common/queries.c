@@ -55,6 +55,7 @@ static const char *queries_integer(const char **at, const char *end, queries_int
     n = (i + 8) / 9;
     while (n > 0 && limb[n - 1] == 0) --n;
     for (out->e = 0; n > 0 && !queries_odd(limb); ++out->e) n = queries_halve(limb, n);
+    if (n > 2 && s - first > 309) return "a number beyond double";
     if (n > 2) return "a number that is not exact as a double";
     for (i = n - 1; i >= 0; --i) m = m * 1000000000u + limb[i];
     if (m > 9007199254740992u) return "a number that is not exact as a double";
