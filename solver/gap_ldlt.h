@@ -2025,6 +2025,13 @@ static inline ptrdiff_t gap_ldlt__update_doubles(const gap_ldlt *s, int f)
     return 32 * t * (t + 1);
 }
 
+enum { GAP_LDLT__GEMM_STRIPS = 32 }; /* strips of columns given to options.gemm at a time */
+
+static inline int gap_ldlt__by_gemm(const gap_ldlt *s, int rows)
+{
+    return s->opt.gemm && rows >= (s->opt.gemm_min > 0 ? s->opt.gemm_min : 512);
+}
+
 /* Flops of front f: pivot k works on a column of nc - k + nu. */
 static inline double gap_ldlt__front_flops(const gap_ldlt *s, int f)
 {
@@ -2054,6 +2061,8 @@ static inline int gap_ldlt__place_fronts(gap_ldlt *s)
         at += (ptrdiff_t)8 * (gap_ldlt__strips(nc) + gap_ldlt__strips(nu)) * nc;
         kb = nc < GAP_LDLT__BLOCK ? 8 * gap_ldlt__strips(nc) : GAP_LDLT__BLOCK;
         w = (ptrdiff_t)8 * (gap_ldlt__strips(nc) + gap_ldlt__strips(nu)) * kb;
+        if (gap_ldlt__by_gemm(s, nc + nu)) /* two packed operands and a block of the product */
+            w = 3 * w + (w / kb + 8) * 8 * GAP_LDLT__GEMM_STRIPS;
         if (w > s->scratch_size) s->scratch_size = w;
         if (nu > s->max_rows) s->max_rows = nu;
         if (nc > s->max_cols) s->max_cols = nc;
@@ -2465,6 +2474,52 @@ static inline void gap_ldlt__update_range(void *ctx, int begin, int end, int wor
     }
 }
 
+/* Adds column strips [t0, t1) of the product c (rows from strip t0 on, ld of them) to the front. */
+static inline void gap_ldlt__add_product(gap_ldlt__job *j, int t0, int t1, const double *c, int ld)
+{
+    int t, st, k, r, w;
+
+    for (t = t0; t < t1; ++t)
+        for (st = t; st < j->s1 + j->s2; ++st) {
+            const double *src = c + (ptrdiff_t)8 * (t - t0) * ld + 8 * (st - t0);
+            ptrdiff_t q = st - j->s1;
+            double *dst = t < j->s1 ? j->l + (ptrdiff_t)8 * j->nc * st + 64 * t
+                                    : j->u + 32 * q * (q + 1) + 64 * (t - j->s1);
+            w = t < j->s1 && j->nc - 8 * t < 8 ? j->nc - 8 * t : 8;
+            for (k = 0; k < w; ++k)
+                for (r = 0; r < 8; ++r)
+                    dst[8 * k + r] = src[(ptrdiff_t)k * ld + r]
+                        + (t >= j->s1 && j->k0 == 0 ? 0.0 : dst[8 * k + r]);
+        }
+}
+
+/* The update behind k1 by options.gemm: both operands are copied out column by column, for a
+   fraction 1 / (k1 - k0) of the work. The calling thread does it; a BLAS has its own threads. */
+static inline void gap_ldlt__update_by_gemm(gap_ldlt__job *j)
+{
+    gap_ldlt *s = j->run->s;
+    int from = gap_ldlt__strips(j->k1), all = j->s1 + j->s2, ld = 8 * (all - from), st, t, k, end;
+    int kb = j->k1 - j->k0;
+    double *a = j->w + (ptrdiff_t)8 * all * j->kp, *b = a + (ptrdiff_t)ld * kb;
+    double *c = b + (ptrdiff_t)ld * kb;
+
+    for (st = from; st < all; ++st) {
+        const double *l = j->l + (ptrdiff_t)8 * j->nc * st + 8 * j->k0;
+        const double *w = j->w + (ptrdiff_t)8 * j->kp * (st - j->k0 / 8);
+        for (k = 0; k < kb; ++k) {
+            memcpy(a + (ptrdiff_t)k * ld + 8 * (st - from), l + 8 * k, 8 * sizeof(double));
+            memcpy(b + (ptrdiff_t)k * ld + 8 * (st - from), w + 8 * k, 8 * sizeof(double));
+        }
+    }
+    for (t = from; t < all; t = end) {
+        int rows = 8 * (all - t), skip = 8 * (t - from);
+        end = all - t < GAP_LDLT__GEMM_STRIPS ? all : t + GAP_LDLT__GEMM_STRIPS;
+        memset(c, 0, (size_t)rows * 8 * (size_t)(end - t) * sizeof(double));
+        s->opt.gemm(s->opt.gemm_user, rows, 8 * (end - t), kb, a + skip, ld, b + skip, ld, c, rows);
+        gap_ldlt__add_product(j, t, end, c, rows);
+    }
+}
+
 /* A step of a front: shared among the workers above the tasks, at once inside them. */
 static inline void gap_ldlt__spread(gap_ldlt__job *j, int shared, int count, int grain,
     gap_ldlt_range fn)
@@ -2530,8 +2585,12 @@ static inline void gap_ldlt__front(gap_ldlt__run *run, int f, int worker, int sh
         gap_ldlt__square(j);
         gap_ldlt__spread(j, shared, (j->s1 + j->s2 - from + size - 1) / size, 1,
             gap_ldlt__panel_range);
-        gap_ldlt__spread(j, shared, (j->s1 - from + size - 1) / size + (j->s2 + size - 1) / size, 1,
-            gap_ldlt__update_range);
+        if (gap_ldlt__by_gemm(s, j->nc + j->nu))
+            gap_ldlt__update_by_gemm(j);
+        else
+            gap_ldlt__spread(j, shared,
+                (j->s1 - from + size - 1) / size + (j->s2 + size - 1) / size, 1,
+                gap_ldlt__update_range);
     }
     gap_ldlt__children(j, shared, 1);
 }

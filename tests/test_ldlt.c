@@ -845,6 +845,52 @@ static MunitResult cancel(const MunitParameter p[], void *u)
     return MUNIT_OK;
 }
 
+/* The hook for BLAS: large fronts through a plain triple loop give the same solution. */
+static void plain_gemm(void *user, int m, int n, int k, const double *a, int lda, const double *b,
+    int ldb, double *c, int ldc)
+{
+    int i, j, l;
+
+    ++*(int *)user;
+    for (l = 0; l < k; ++l)
+        for (j = 0; j < n; ++j)
+            for (i = 0; i < m; ++i) c[i + (size_t)j * ldc] -= a[i + l * lda] * b[j + l * ldb];
+}
+
+static MunitResult gemm_hook(const MunitParameter p[], void *u)
+{
+    int k;
+
+    (void)p;
+    (void)u;
+    for (k = 0; k < 3; ++k) {
+        int calls = 0;
+        gap_ldlt_options o;
+        gen_matrix m;
+        gap_ldlt s;
+        double *x, *y;
+        memset(&o, 0, sizeof o);
+        o.gemm = plain_gemm;
+        o.gemm_user = &calls;
+        o.gemm_min = k == 0 ? 1 : (k == 1 ? 40 : 0);
+        gen_p1(&m, k == 2 ? 13 : 5, 0, 1e6, 0);
+        x = wavy(3 * m.n);
+        y = munit_newa(double, (size_t)m.n * 3);
+        times(&m, x, y);
+        memcpy(x, y, (size_t)m.n * 3 * sizeof *x);
+        gap_ldlt_init(&s, &o);
+        munit_assert_int(gap_ldlt_analyze(&s, m.n, 3, m.ptr, m.col, 3, m.x), ==, GAP_LDLT_OK);
+        munit_assert_int(gap_ldlt_factor(&s, m.val), ==, GAP_LDLT_OK);
+        munit_assert_int(gap_ldlt_solve(&s, 1, x), ==, GAP_LDLT_OK);
+        munit_assert_double(relative_residual(&m, x, y), <, 3e-15);
+        munit_assert_int(calls, >, 0);
+        gap_ldlt_free(&s);
+        gen_free(&m);
+        free(x), free(y);
+    }
+    return MUNIT_OK;
+}
+
 /* Two workers can share the work: flops over the longest chain. */
 static MunitResult chain(const MunitParameter p[], void *u)
 {
@@ -881,7 +927,8 @@ static MunitTest tests[] = {
     T("/shapes", shapes), T("/no_mass", no_mass), T("/duplicates", duplicates),
     T("/same_bits", same_bits), T("/scales", scales), T("/reuse", reuse), T("/pivots", pivots),
     T("/edge/all", edges), T("/edge/overflow", overflow), T("/out_of_memory", out_of_memory),
-    T("/steady", steady), T("/cancel", cancel), T("/chain", chain),
+    T("/steady", steady), T("/cancel", cancel), T("/gemm_hook", gemm_hook),
+    T("/chain", chain),
     {NULL, NULL, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL}};
 
 static const MunitSuite suite = {"/ldlt", tests, NULL, 1, MUNIT_SUITE_OPTION_NONE};
