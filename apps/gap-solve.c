@@ -8,18 +8,20 @@
 
 static const char help[] =
     "usage: gap-solve A.mtx [options]\n"
-    "Factors the symmetric matrix A (Matrix Market, coordinate) as L D L^T and solves A x = b.\n"
-    "  --rhs b.mtx    right-hand side (array, one column); without: A x*, x*_i = 1 + (i mod 7) / 7\n"
+    "Factors the symmetric matrix A (Matrix Market, coordinate) as L D L^T, solves A x = b.\n"
+    "  --rhs b.mtx    right-hand side (array, one column)\n"
+    "                 without: A x*, x*_i = 1 + (i mod 7) / 7\n"
     "  --out x.mtx    write the solution\n"
     "  --order nd|amd nested dissection (default) or minimum degree\n"
     "  --block B      dofs per node, 1 to 6; without: the largest of 6, 3, 2, 1 that fits\n"
     "  --coords F     coordinates (array, one column): 3 or 2 per node, node after node\n"
     "  --threads N    worker threads, default 1\n"
     "  --repeat K     median of K factorisations and solves, default 1\n"
-    "Prints one line: n, nnz (lower triangle with diagonal), nnzL (exact, with diagonal), storedL (as\n"
-    "stored), flops, seconds (wall), residual |Ax-b|/|b|, backward (componentwise error), peak_mb.\n"
-    "Exit: 0 solved; 1 A is not positive definite (pivots by sign on stderr); 2 bad usage or input;\n"
-    "3 out of memory.\n";
+    "Prints one line: n, nnz (lower triangle with diagonal), nnzL (exact, with diagonal), flops,\n"
+    "seconds (wall), residual |Ax-b|/|b|, peak_mb, storedL (as stored), backward (componentwise\n"
+    "error), block.\n"
+    "Exit: 0 solved; 1 A is not positive definite (pivots by sign on stderr); 2 bad usage or\n"
+    "input; 3 out of memory.\n";
 
 typedef struct settings {
     const char *matrix, *rhs, *out, *coords;

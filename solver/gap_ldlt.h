@@ -1677,6 +1677,7 @@ static inline void gap_ldlt__exact_stats(gap_ldlt *s, const gap_ldlt__symbolic *
              triangle in tri: -L(c, c') at nb c + c', 1 / D(c) at nb nb + c
    forward   y = A x
    backward  t(8 per column) += A(strip by strip) x(8 per strip)
+   zero      count doubles, a multiple of 8 (nothing is passed as z)
    extend    adds columns of a strip: dst[to[j]..+len) += src[8 j..+len), j in [0, count) */
 typedef struct gap_ldlt__kernels {
     int nb, group;
@@ -1687,6 +1688,7 @@ typedef struct gap_ldlt__kernels {
     void (*forward)(int m, int kd, const double *a, ptrdiff_t sa, const double *x, double *y);
     void (*backward)(int m, int kd, const double *a, ptrdiff_t sa, const double *x, double *t);
     void (*extend)(int len, int count, const double *src, const int *to, double *dst);
+    void (*zero)(double *p, ptrdiff_t count, double z);
 } gap_ldlt__kernels;
 
 /* Kernels for 4 columns and two vectors V of LANES doubles; U is V in memory, SPLAT(t, z) declares
@@ -1818,6 +1820,17 @@ TARGET static inline void gap_ldlt__extend_##NAME(int len, int count, const doub
             GAP_LDLT__TO(U, o + r) += GAP_LDLT__AT(U, src + r);                                  \
         for (; r < len; ++r) o[r] += src[r];                                                     \
     }                                                                                            \
+}                                                                                                \
+TARGET static inline void gap_ldlt__zero_##NAME(double *p, ptrdiff_t count, double z)            \
+{                                                                                                \
+    double *end = p + count;                                                                     \
+    int g;                                                                                       \
+    SPLAT(v, z);                                                                                 \
+    for (; p < end; p += 8)                                                                      \
+        for (g = 0; g < 8; g += 2 * LANES) {                                                     \
+            GAP_LDLT__TO(U, p + g) = v;                                                          \
+            GAP_LDLT__TO(U, p + g + LANES) = v;                                                  \
+        }                                                                                        \
 }
 
 #define GAP_LDLT__MULADD(a, b, c) ((a) * (b) + (c))
@@ -1964,7 +1977,7 @@ GAP_LDLT__AVX512 static inline void gap_ldlt__panel_avx512(int m, int kd, const 
 #define GAP_LDLT__SET_KERNELS(k, name)                                                            \
     ((k)->gemm = gap_ldlt__gemm_##name, (k)->panel = gap_ldlt__panel_##name,                      \
         (k)->forward = gap_ldlt__forward_##name, (k)->backward = gap_ldlt__backward_##name,       \
-        (k)->extend = gap_ldlt__extend_##name)
+        (k)->extend = gap_ldlt__extend_##name, (k)->zero = gap_ldlt__zero_##name)
 
 /* The instruction set asked for, or the best below it that the machine has. */
 static inline int gap_ldlt__pick_isa(int wanted)
@@ -2269,8 +2282,7 @@ static inline void gap_ldlt__zero_range(void *ctx, int begin, int end, int worke
     gap_ldlt__job *j = (gap_ldlt__job *)ctx;
 
     (void)worker;
-    memset(j->l + (ptrdiff_t)begin * 8 * j->nc, 0,
-        (size_t)(end - begin) * 8 * (size_t)j->nc * sizeof(double));
+    j->run->k.zero(j->l + (ptrdiff_t)begin * 8 * j->nc, (ptrdiff_t)(end - begin) * 8 * j->nc, 0.0);
 }
 
 /* Child rows that stay neighbours in one strip of the front move together. */

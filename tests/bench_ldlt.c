@@ -5,7 +5,7 @@
    the instruction counts of one factorisation.
    bench_ldlt NAME...         only these matrices
    bench_ldlt --one NAME      one matrix, one line of numbers (what the parent process reads)
-   bench_ldlt --factor NAME   analyse, factor once (for valgrind --toggle-collect=gap_ldlt_factor) */
+   bench_ldlt --factor NAME   analyse, factor once: for valgrind and its --toggle-collect */
 #define GAP_LDLT_IMPLEMENTATION
 #include "gap_ldlt.h"
 #include "gen_matrices.h"
@@ -250,8 +250,8 @@ static void report(const char *name, const figures f[3])
         o->order, o->factor, 1e-9 * o->flops / o->factor, o->solve, 1e-6 * o->nnz, 1e-6 * o->bytes,
         o->residual);
     if (c->nnz > 0)
-        printf(" | ratio to CHOLMOD: factor %.2f order %.2f solve %.2f bytes %.2f nnzL %.3f, without"
-               " coordinates: factor %.2f order %.2f nnzL %.3f", o->factor / c->factor,
+        printf(" | ratio to CHOLMOD: factor %.2f order %.2f solve %.2f bytes %.2f nnzL %.3f,"
+               " without coordinates: factor %.2f order %.2f nnzL %.3f", o->factor / c->factor,
             o->order / c->order, o->solve / c->solve, o->bytes / c->bytes, o->nnz / c->nnz,
             f[1].factor / c->factor, f[1].order / c->order, f[1].nnz / c->nnz);
     printf("\n");
