@@ -2418,9 +2418,9 @@ static inline void gap_barrier__reduce(const gap_barrier_set *set, const double 
 static inline void gap_barrier__expand(const gap_barrier__small *s, int dim, double *hess)
 {
     double y[4][3], T[3][3], qa[4][5], p[3], r[3], S, t0, t1;
-    int i, j, k, l, a, b, kn = s->k - 1, m = s->m, size = 4 * dim;
+    int i, j, k, l, a, b, nodes = s->k, kn = nodes - 1, m = s->m, size = 4 * dim;
     const double *A = s->a, *at = A + kn * m + kn;
-    for (i = 0; i < s->k; ++i) {
+    for (i = 0; i < nodes; ++i) {
         for (k = 0; k < m; ++k)
             for (qa[i][k] = 0.0, l = 0; l < kn; ++l) qa[i][k] += s->q[l][i] * A[l * m + k];
         t0 = m > kn ? qa[i][kn] : 0.0;
@@ -2435,9 +2435,9 @@ static inline void gap_barrier__expand(const gap_barrier__small *s, int dim, dou
         r[b] = S * s->t[0][b] + t1 * s->t[1][b];
         for (a = 0; a < 3; ++a) T[a][b] = s->t[0][a] * p[b] + s->t[1][a] * r[b];
     }
-    memset(hess, 0, (size_t)(size * size) * sizeof *hess);
-    for (i = 0; i < s->k; ++i) {
-        for (j = i; j < s->k; ++j) {
+    if (nodes < 4) memset(hess, 0, (size_t)(size * size) * sizeof *hess);
+    for (i = 0; i < nodes; ++i) {
+        for (j = i; j < nodes; ++j) {
             double *h = hess + i * dim * size + j * dim, *ht = hess + j * dim * size + i * dim;
             double ww = s->w[i] * s->w[j];
             for (S = 0.0, k = 0; k < kn; ++k) S += qa[i][k] * s->q[k][j];
@@ -2449,7 +2449,7 @@ static inline void gap_barrier__expand(const gap_barrier__small *s, int dim, dou
                 for (b = 0; b < dim; ++b) {
                     t0 = s->n[a] * p[b] + r[a] * s->n[b] + ww * T[a][b];
                     h[a * size + b] = t0;
-                    if (i != j) ht[b * size + a] = t0;
+                    ht[b * size + a] = t0;
                 }
         }
     }
