@@ -7,6 +7,17 @@
 
 #define NEAR_UNIT (0.5 * DBL_EPSILON) /* rounding of one operation, relative */
 
+/* inlined, unlike fmax; a NaN in b is passed over */
+static double larger(double a, double b)
+{
+    return b > a ? b : a;
+}
+
+static double smaller(double a, double b)
+{
+    return b < a ? b : a;
+}
+
 static double dot(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -126,7 +137,7 @@ void near_pair_make(near_pair *p, int kind, int dim, const int *a, const int *b,
         for (k = 0; k < dim; ++k) {
             p->y[i][k] = x[(size_t)dim * (size_t)p->node[i] + (size_t)k] -
                          x[(size_t)dim * (size_t)b[0] + (size_t)k];
-            p->size = fmax(p->size, fabs(p->y[i][k]));
+            p->size = larger(p->size, fabs(p->y[i][k]));
         }
     }
 }
@@ -145,10 +156,10 @@ void near_bounds(near_pair *p, double *low, double *high)
     if (!(length > 0.0)) return;
     for (i = 0; i < p->na + p->nb; ++i) {
         double t = dot(n, p->y[i]) / length;
-        if (i < p->na) first = fmin(first, t);
-        else second = fmax(second, t);
+        if (i < p->na) first = smaller(first, t);
+        else second = larger(second, t);
     }
-    *low = fmax(0.0, first - second - error);
+    *low = larger(0.0, first - second - error);
 }
 
 /* ---- boxes ---- */
@@ -166,7 +177,7 @@ static void median(const near_tree *t, int *o, int n, int k, int axis)
     while (lo < hi) {
         double a = middle(t, o[lo], axis), b = middle(t, o[(lo + hi) / 2], axis);
         double c = middle(t, o[hi], axis);
-        double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
+        double pivot = larger(smaller(a, b), smaller(larger(a, b), c));
         for (i = lo, j = hi; i <= j; ) {
             while (middle(t, o[i], axis) < pivot) ++i;
             while (middle(t, o[j], axis) > pivot) --j;
@@ -185,8 +196,8 @@ static void tree_split(near_tree *t, int at)
     for (i = begin; i < end; ++i)
         for (k = 0; k < 3; ++k) {
             const double *s = t->box + 6 * (size_t)t->order[i];
-            b[k] = i == begin ? s[k] : fmin(b[k], s[k]);
-            b[3 + k] = i == begin ? s[3 + k] : fmax(b[3 + k], s[3 + k]);
+            b[k] = i == begin ? s[k] : smaller(b[k], s[k]);
+            b[3 + k] = i == begin ? s[3 + k] : larger(b[3 + k], s[3 + k]);
         }
     t->node[at].child = -1;
     if (end - begin <= LEAF) return;
@@ -235,21 +246,24 @@ static double box_gap(const double *a, const double *b)
     double s = 0.0, d;
     int k;
     for (k = 0; k < 3; ++k) {
-        d = fmax(a[k] - b[3 + k], b[k] - a[3 + k]);
-        if (d > 0.0) s += d * d;
+        d = larger(a[k] - b[3 + k], b[k] - a[3 + k]);
+        d = larger(d, 0.0);
+        s += d * d;
     }
     return s * (1.0 - 1e-12);
 }
 
-/* Items after `after` whose boxes are within sqrt(*limit), near ones first; visit may lower it. */
 void near_tree_visit(const near_tree *t, const double *box, const double *limit, int after,
     near_visit visit, void *ctx)
 {
-    int stack[128], n = 0, i;
-    if (t->n > 0) stack[n++] = 0;
+    int stack[128], n = 0, i, far;
+    double gap[128], g[2];
+    if (t->n == 0) return;
+    stack[n] = 0;
+    gap[n++] = 0.0;
     while (n > 0) {
         const near_node *q = &t->node[stack[--n]];
-        if (box_gap(box, q->box) > *limit) continue;
+        if (gap[n] > *limit) continue;
         if (q->child < 0) {
             for (i = q->begin; i < q->end; ++i)
                 if (t->order[i] > after &&
@@ -257,9 +271,14 @@ void near_tree_visit(const near_tree *t, const double *box, const double *limit,
                     visit(ctx, t->order[i]);
             continue;
         }
-        i = box_gap(box, t->node[q->child].box) <= box_gap(box, t->node[q->child + 1].box);
-        stack[n++] = q->child + i;
-        stack[n++] = q->child + !i;
+        for (i = 0; i < 2; ++i) g[i] = box_gap(box, t->node[q->child + i].box);
+        far = g[1] >= g[0];
+        for (i = 0; i < 2; ++i) { /* the nearer is pushed last and so done first */
+            int c = i ? !far : far;
+            if (g[c] > *limit) continue;
+            stack[n] = q->child + c;
+            gap[n++] = g[c];
+        }
     }
 }
 
@@ -275,8 +294,8 @@ static int separates(const double *n, double (*y0)[3], double (*y1)[3], int na, 
             z = y0[i][k] + t * (y1[i][k] - y0[i][k]);
             v += n[k] * z;
         }
-        if (i < na) first = fmin(first, v);
-        else second = fmax(second, v);
+        if (i < na) first = smaller(first, v);
+        else second = larger(second, v);
     }
     return first - second > 64.0 * NEAR_UNIT * size * (fabs(n[0]) + fabs(n[1]) + fabs(n[2]));
 }
