@@ -760,11 +760,8 @@ static inline int gap_ldlt__pass(gap_ldlt__graph *g, gap_ldlt__moves *m, int lim
     int spread = abs(g->weight[0] - g->weight[1]), spread0 = spread;
 
     m->size[0] = m->size[1] = 0;
-    for (i = 0; i < g->n; ++i) {
-        m->lock[i] = 0;
-        m->at[0][i] = m->at[1][i] = -1;
+    for (i = 0; i < g->n; ++i)
         if (g->side[i] == 2) m->list[count++] = i;
-    }
     for (i = 0; i < count; ++i) {
         gap_ldlt__gains(g, m, m->list[i]);
         gap_ldlt__offer(m, m->list[i]);
@@ -783,6 +780,11 @@ static inline int gap_ldlt__pass(gap_ldlt__graph *g, gap_ldlt__moves *m, int lim
         }
     }
     gap_ldlt__undo(g, m, moves, keep);
+    for (i = 0; i < count + log; ++i) { /* clean for the next pass */
+        v = i < count ? m->list[i] : m->log[i - count];
+        m->lock[v] = 0;
+        m->at[0][v] = m->at[1][v] = -1;
+    }
     return best < start || spread < spread0;
 }
 
@@ -811,7 +813,10 @@ static inline void gap_ldlt__refine_separator(gap_ldlt__graph *g, gap_ldlt__move
         if (gap_ldlt__weight(g, i) > least) least = gap_ldlt__weight(g, i);
     if (limit < g->total / 2 + least) limit = g->total / 2 + least;
     if (patience < 20) patience = 20;
-    if (patience > 120) patience = 120;
+    if (patience > 60) patience = 60;
+    gap_ldlt__fill(m->lock, g->n, 0);
+    gap_ldlt__fill(m->at[0], g->n, -1);
+    gap_ldlt__fill(m->at[1], g->n, -1);
     for (p = 0; p < passes; ++p)
         if (!gap_ldlt__pass(g, m, limit, patience)) break;
 }
@@ -845,55 +850,22 @@ static inline void gap_ldlt__select(int *id, const double *key, int n, int k)
     }
 }
 
-/* Nodes of each side that touch the other. */
-static inline void gap_ldlt__boundary(const gap_ldlt__graph *g, const int *side, int count[2])
+/* Shell sort of id[0..n) by key, ties by number. */
+static inline void gap_ldlt__sort(int *id, const double *key, int n)
 {
-    int i, p;
+    int gap = 1, i, j;
 
-    count[0] = count[1] = 0;
-    for (i = 0; i < g->n; ++i)
-        for (p = g->ptr[i]; p < g->ptr[i + 1]; ++p)
-            if (side[g->adj[p]] != side[i]) {
-                ++count[side[i]];
-                break;
+    while (gap < n / 3) gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (i = gap; i < n; ++i) {
+            int v = id[i];
+            for (j = i; j >= gap; j -= gap) {
+                int o = id[j - gap];
+                if (key[o] < key[v] || (key[o] == key[v] && o < v)) break;
+                id[j] = o;
             }
-}
-
-/* Halves by the plane normal to the axis that leaves the smallest boundary; the boundary of one
-   side is the separator. x: dim per node. 0: no room. */
-static inline int gap_ldlt__cut_by_plane(gap_ldlt__graph *g, const double *x, int dim,
-    gap_ldlt__arena *a)
-{
-    size_t mark = a->used;
-    int *id = gap_ldlt__take(a, g->n), *side = gap_ldlt__take(a, g->n);
-    double *key = gap_ldlt__take_doubles(a, g->n);
-    int c, i, p, count[2], best = INT_MAX, from = 0;
-
-    if (!id || !side || !key) return 0;
-    for (c = 0; c < dim; ++c) {
-        for (i = 0; i < g->n; ++i) {
-            id[i] = i;
-            key[i] = x[(ptrdiff_t)dim * i + c];
+            id[j] = v;
         }
-        gap_ldlt__select(id, key, g->n, g->n / 2);
-        for (i = 0; i < g->n; ++i) side[id[i]] = i >= g->n / 2;
-        gap_ldlt__boundary(g, side, count);
-        for (i = 0; i < 2; ++i)
-            if (count[i] < best) {
-                best = count[i];
-                from = i;
-                memcpy(g->side, side, (size_t)g->n * sizeof *side);
-            }
-    }
-    for (i = 0; i < g->n; ++i)
-        if (g->side[i] == from)
-            for (p = g->ptr[i]; p < g->ptr[i + 1]; ++p)
-                if (g->side[g->adj[p]] == 1 - from) {
-                    g->side[i] = 2;
-                    break;
-                }
-    a->used = mark;
-    return 1;
 }
 
 static inline void gap_ldlt__weigh(gap_ldlt__graph *g)
@@ -902,6 +874,149 @@ static inline void gap_ldlt__weigh(gap_ldlt__graph *g)
 
     g->weight[0] = g->weight[1] = g->weight[2] = 0;
     for (i = 0; i < g->n; ++i) g->weight[g->side[i]] += gap_ldlt__weight(g, i);
+}
+
+/* Separator weight, made larger for halves of unequal weight: what the search minimises. */
+static inline double gap_ldlt__badness(const gap_ldlt__graph *g)
+{
+    double a = g->weight[0], b = g->weight[1], t = g->total;
+    double heavy = (a > b ? a : b) / t;
+
+    if (a == 0 || b == 0) return 1e30;
+    return g->weight[2] * (1.0 + (heavy > 0.55 ? 4 * (heavy - 0.55) : 0));
+}
+
+/* Directions worth a try: the axes along which the part is long, and the two diagonals between the
+   longest ones. d: 3 each; returns their number, up to 5. */
+static inline int gap_ldlt__directions(const double *x, int n, int dim, double d[5][3])
+{
+    double lo[3], hi[3], long1 = -1.0, long2 = -1.0;
+    int i, c, a1 = 0, a2 = 0, count = 0;
+
+    for (c = 0; c < dim; ++c) lo[c] = hi[c] = x[c];
+    for (i = 0; i < n; ++i)
+        for (c = 0; c < dim; ++c) {
+            double v = x[(ptrdiff_t)dim * i + c];
+            if (v < lo[c]) lo[c] = v;
+            if (v > hi[c]) hi[c] = v;
+        }
+    for (c = 0; c < dim; ++c) {
+        double e = hi[c] - lo[c];
+        if (e > long1)
+            long2 = long1, a2 = a1, long1 = e, a1 = c;
+        else if (e > long2)
+            long2 = e, a2 = c;
+    }
+    memset(d, 0, 5 * sizeof d[0]);
+    for (c = 0; c < dim; ++c)
+        if (c == a1 || hi[c] - lo[c] > 0.4 * long1) d[count++][c] = 1.0;
+    if (long2 > 0.5 * long1)
+        for (c = -1; c < 2; c += 2) {
+            d[count][a1] = 1.0;
+            d[count++][a2] = c;
+        }
+    return count;
+}
+
+/* A sweep of planes normal to direction d over the middle fifth of the nodes: every place between
+   two neighbours in the order is a cut, and all their boundaries follow from one pass over the
+   edges: node v of rank r is in the boundary of the lower side for cuts in (r, largest rank of its
+   neighbours], of the upper side for cuts in (smallest rank, r].
+   rank: by node, cut to [lo - 1, hi]; count: 2 (n + 2) ints. The best cut goes to *cut, its side to
+   *from; returns its boundary, a little more for unequal halves. */
+static inline double gap_ldlt__sweep(const gap_ldlt__graph *g, const double *x, int dim,
+    const double d[3], int *id, double *key, int *rank, int *count, int *cut, int *from)
+{
+    int i, c, p, n = g->n, lo = (int)(0.4 * n), hi = (int)(0.6 * n), *end = count + n + 2;
+    double best = 1e300;
+
+    for (i = 0; i < n; ++i) {
+        const double *q = x + (ptrdiff_t)dim * i;
+        id[i] = i;
+        key[i] = 0.0;
+        for (c = 0; c < dim; ++c) key[i] += d[c] * q[c];
+    }
+    gap_ldlt__select(id, key, n, lo);
+    gap_ldlt__select(id + lo, key, n - lo, hi - lo);
+    gap_ldlt__sort(id + lo, key, hi - lo);
+    for (i = 0; i < n; ++i) rank[id[i]] = i < lo ? lo - 1 : (i < hi ? i : hi);
+    for (i = lo; i <= hi + 1; ++i) count[i] = end[i] = 0;
+    for (i = 0; i < n; ++i) {
+        int r = rank[i], least = r, most = r;
+        for (p = g->ptr[i]; p < g->ptr[i + 1]; ++p) {
+            int o = rank[g->adj[p]];
+            if (o < least) least = o;
+            if (o > most) most = o;
+        }
+        ++count[r + 1], --count[most + 1];
+        ++end[least + 1], --end[r + 1];
+    }
+    for (i = lo; i <= hi; ++i) {
+        double off = (i - 0.5 * n) / n, worse = 1.0 + 8.0 * off * off;
+        if (i > lo) count[i] += count[i - 1], end[i] += end[i - 1];
+        for (c = 0; c < 2; ++c)
+            if (worse * (c ? end[i] : count[i]) < best && i > 0 && i < n) {
+                best = worse * (c ? end[i] : count[i]);
+                *cut = i;
+                *from = c;
+            }
+    }
+    return best;
+}
+
+/* Moves the nodes of side `from` that touch the other side into the separator. */
+static inline void gap_ldlt__separate(gap_ldlt__graph *g, int from)
+{
+    int i, p;
+
+    for (i = 0; i < g->n; ++i)
+        if (g->side[i] == from)
+            for (p = g->ptr[i]; p < g->ptr[i + 1]; ++p)
+                if (g->side[g->adj[p]] == 1 - from) {
+                    g->side[i] = 2;
+                    break;
+                }
+}
+
+/* The two directions with the smallest boundary are refined; the better separator stays.
+   0: no room. */
+static inline int gap_ldlt__cut_by_plane(gap_ldlt__graph *g, const double *x, int dim,
+    gap_ldlt__moves *m, gap_ldlt__arena *a)
+{
+    size_t mark = a->used;
+    int *id = gap_ldlt__take(a, g->n), *rank = gap_ldlt__take(a, g->n);
+    int *count = gap_ldlt__take(a, 2 * (g->n + 2)), *keep = gap_ldlt__take(a, g->n);
+    double *key = gap_ldlt__take_doubles(a, g->n), d[5][3], least[2] = {1e300, 1e300}, bad;
+    double first = 0.0;
+    int c, i, tries, which[2] = {0, 0}, cut, from;
+
+    if (!id || !rank || !count || !keep || !key) return 0;
+    tries = gap_ldlt__directions(x, g->n, dim, d);
+    for (c = 0; c < tries; ++c) {
+        bad = gap_ldlt__sweep(g, x, dim, d[c], id, key, rank, count, &cut, &from);
+        if (bad < least[0]) {
+            least[1] = least[0], which[1] = which[0];
+            least[0] = bad, which[0] = c;
+        } else if (bad < least[1]) {
+            least[1] = bad, which[1] = c;
+        }
+    }
+    for (c = 0; c < 2 && least[c] <= 1.1 * least[0]; ++c) {
+        gap_ldlt__sweep(g, x, dim, d[which[c]], id, key, rank, count, &cut, &from);
+        for (i = 0; i < g->n; ++i) g->side[i] = rank[i] >= cut;
+        gap_ldlt__separate(g, from);
+        gap_ldlt__weigh(g);
+        gap_ldlt__refine_separator(g, m, 8);
+        bad = gap_ldlt__badness(g);
+        if (c == 0 || bad < first) {
+            first = bad;
+            memcpy(keep, g->side, (size_t)g->n * sizeof *keep);
+        }
+    }
+    memcpy(g->side, keep, (size_t)g->n * sizeof *keep);
+    gap_ldlt__weigh(g);
+    a->used = mark;
+    return 1;
 }
 
 /* ---- bisection by coarse graphs ----------------------------------------------------- */
@@ -1006,16 +1121,6 @@ static inline void gap_ldlt__grow(gap_ldlt__graph *g, int seed, int *queue)
             }
     }
     gap_ldlt__weigh(g);
-}
-
-/* Separator weight, made larger for halves of unequal weight: what the search minimises. */
-static inline double gap_ldlt__badness(const gap_ldlt__graph *g)
-{
-    double a = g->weight[0], b = g->weight[1], t = g->total;
-    double heavy = (a > b ? a : b) / t;
-
-    if (a == 0 || b == 0) return 1e30;
-    return g->weight[2] * (1.0 + (heavy > 0.55 ? 4 * (heavy - 0.55) : 0));
 }
 
 /* The best of some growings from spread-out seeds. */
@@ -1231,9 +1336,7 @@ static inline int gap_ldlt__split(gap_ldlt__dissect *t, int lo, int hi)
     if (!gap_ldlt__extract(t, lo, hi, &g, &x) || !gap_ldlt__moves_take(&m, a, n)) return 0;
     for (i = 0; i < n; ++i) t->local[t->perm[lo + i]] = -1;
     if (t->dim) {
-        if (!gap_ldlt__cut_by_plane(&g, x, t->dim, a)) return 0;
-        gap_ldlt__weigh(&g);
-        gap_ldlt__refine_separator(&g, &m, 8);
+        if (!gap_ldlt__cut_by_plane(&g, x, t->dim, &m, a)) return 0;
     } else if (!gap_ldlt__cut_by_levels(&g, &m, a)) {
         return 0;
     }
