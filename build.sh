@@ -494,7 +494,7 @@ fuzz_one() { # NAME SECONDS
     d=$B/fuzz; mkdir -p "$d/$1"
     clang $PROG -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $INC -Itests \
         -Iapps/common -I$B/gen tests/fuzz_$1.c apps/common/*.c $LIBS -o "$d/fuzz_$1" || return 1
-    (cd "$d" && "./fuzz_$1" -max_total_time="$2" -rss_limit_mb=2048 -timeout=10 "$1")
+    (cd "$d" && "./fuzz_$1" -max_total_time="$2" -rss_limit_mb=2048 -timeout=10 -error_exitcode=1 "$1")
 }
 fuzz_jobs() {
     generated

@@ -554,7 +554,7 @@ static inline int gap_ccd__search(
             *toi = t_max;
             if (n == 0) return GAP_CCD_FREE;
             gap_ccd__pop(heap, &n, &x);
-        } else if (gap <= q->tol && x.t > 0.0) {
+        } else if (gap <= q->tol && *toi > 0.0) {
             *toi = n > 0 && heap[0].t < x.t ? heap[0].t : x.t;
             return GAP_CCD_HIT;
         } else if (how != GAP_CCD__FURTHER) {

@@ -316,6 +316,28 @@ static void contact_check(const contact *c, int status, double toi)
             status, toi, c->time, c->dist);
 }
 
+/* Found by the fuzzer: sizes so far apart that the closest point of the whole is worse than that of
+   a part; HIT came with toi = 0. */
+static MunitResult hit_has_positive_toi(const MunitParameter params[], void *data)
+{
+    static const double small[3] = {1.4e-76, 1.26e-71, 1.2e-71};
+    int i, j, status;
+    double p0[12], p1[12], toi;
+    (void)params, (void)data;
+    for (i = 0; i < 20000; ++i) {
+        for (j = 0; j < 12; ++j) {
+            p0[j] = small[pick(3)] * (pick(8) ? 1.0 : munit_rand_double());
+            p1[j] = small[pick(3)];
+            if (!pick(8)) p0[j] = ldexp(1.0, -pick(300));
+            if (!pick(8)) p1[j] = ldexp(1.0, -pick(300));
+        }
+        status = gap_ccd_pair(NULL, 3, 2 + i % 2, p0, p1, pick(2) ? 0.0 : 1.4e-76, 1.0, &toi);
+        munit_assert_int(status, >=, 0);
+        munit_assert((toi > 0.0) == (status != GAP_CCD_CLOSE));
+    }
+    return MUNIT_OK;
+}
+
 static MunitResult constructed(const MunitParameter params[], void *data)
 {
     int i, n = util_count(100000, 10000000), most = 0, work, status;
@@ -960,6 +982,7 @@ static MunitTest tests[] = {
     TEST("/edge/degenerate", edge_degenerate),
     TEST("/published", published),
     TEST("/large_distance", large_distance),
+    TEST("/hit_has_positive_toi", hit_has_positive_toi),
     TEST("/constructed", constructed),
     TEST("/constructed_grazing", constructed_grazing),
     TEST("/extreme_scales", extreme_scales),
