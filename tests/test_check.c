@@ -261,6 +261,28 @@ static MunitResult test_planes(const MunitParameter params[], void *data)
     return MUNIT_OK;
 }
 
+/* The plane: edges cross, touch by one ulp, meet between frames. */
+static MunitResult test_two_dimensions(const MunitParameter params[], void *data)
+{
+    (void)params; (void)data;
+    model_clear(2);
+    add_node(0, 0, 0, 0); add_node(4, 2, 0, 0); add_edge(0, 1);
+    add_node(2, 1, 0, 1); add_node(2, 5, 0, 1); add_edge(2, 3);
+    expect(check_model(1, NULL), 1, "touch: edge (0 1) of lower and edge (2 3) of upper");
+    M.x[5] = nextafter(1.0, 2.0);
+    expect(check_model(1, NULL), 0, "intersections=0");
+    memcpy(M.x1, M.x, sizeof M.x);
+    M.x1[4] += 1.0; M.x1[5] += 1.5; M.x1[6] += 1.0; M.x1[7] += 1.5;
+    M.x[5] += 1e-9;
+    expect(check_model(2, "--between"), 0, "between=0");
+    M.x1[5] -= 8.0; M.x1[7] -= 8.0; /* to the other side */
+    expect(check_model(2, NULL), 0, "intersections=0");
+    expect(check_model(2, "--between"), 1, "not proved apart between frames: node (");
+    M.x[5] = nextafter(1.0, 0.0);
+    expect(check_model(1, NULL), 1, "cross: edge (0 1) of lower and edge (2 3) of upper");
+    return MUNIT_OK;
+}
+
 static MunitResult test_not_finite(const MunitParameter params[], void *data)
 {
     double tip;
@@ -723,6 +745,7 @@ static MunitTest tests[] = {
     {"/planted/inverted_tet", test_inverted_tet, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/planted/thickness", test_thickness, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/planted/plane", test_planes, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {"/planted/two_dimensions", test_two_dimensions, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/planted/not_finite", test_not_finite, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/planted/random", test_planted_random, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/free", test_free, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
