@@ -52,11 +52,11 @@ static inline void fem_mesh_box(fem_mesh *m, int dim, int order, const int n[3],
                 for (k = 0; k < 3; ++k) v[j][k] = cell[k] * order;
                 for (i = 0; i < j; ++i) v[j][dim == 2 ? (s + i) % 2 : perm[s][i]] += order;
             }
-            if (dim == 2 ? s == 1 : s >= 3) { /* odd walks are turned round */
+            if (dim == 2 ? s == 1 : s >= 3) { /* odd walks: exchange the last two */
                 for (k = 0; k < 3; ++k) {
-                    t = v[1][k];
-                    v[1][k] = v[2][k];
-                    v[2][k] = t;
+                    t = v[dim - 1][k];
+                    v[dim - 1][k] = v[dim][k];
+                    v[dim][k] = t;
                 }
             }
             for (a = 0; a < m->per_element; ++a) {
