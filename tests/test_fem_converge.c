@@ -198,7 +198,7 @@ static double local(const problem *p, int e, const double *xi, double *X, double
     return det;
 }
 
-/* Load of the manufactured solution: b_i = -dP_ij/dF_kl d2u_k/dx_l dx_j, and its boundary values. */
+/* Load of the manufactured solution, b_i = -dP_ij/dF_kl d2u_k/dx_l dx_j, and boundary values. */
 static void manufacture(problem *p, const exact *s, gap_elastic_material fn, int nq,
     const double *xi, const double *w)
 {
@@ -367,8 +367,8 @@ static MunitResult rates(const MunitParameter params[], void *data)
                     run(d == 2 ? &sine2 : &sine3, p, q, 2 * n, linear, a + 1, b + 1);
                     r0 = log(a[0] / a[1]) / log(2);
                     r1 = log(b[0] / b[1]) / log(2);
-                    munit_logf(MUNIT_LOG_INFO, "%dD P%d q%d %s: L2 %.3e %.2f  H1 %.3e %.2f", d, p, q,
-                        linear ? "linear" : "neo-Hookean", a[1], r0, b[1], r1);
+                    munit_logf(MUNIT_LOG_INFO, "%dD P%d q%d %s: L2 %.3e %.2f  H1 %.3e %.2f", d, p,
+                        q, linear ? "linear" : "neo-Hookean", a[1], r0, b[1], r1);
                     if (r0 < p + 1 - 0.2 || r1 < p - 0.2)
                         munit_errorf("%dD P%d q%d rates %.2f %.2f", d, p, q, r0, r1);
                 }
