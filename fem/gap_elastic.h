@@ -131,6 +131,11 @@ GAP_ELASTIC_API int gap_elastic_isotropic(void *user, int rows, int cols, int co
 
 /* w holds one double of each of LANES points, k a mask. The width follows the compiler's target;
    every lane does the same IEEE operations, so results do not depend on it. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8
+#define GAP_ELASTIC__UNROLL _Pragma("GCC unroll 16")
+#else
+#define GAP_ELASTIC__UNROLL
+#endif
 #if defined(__GNUC__) && !defined(GAP_ELASTIC__SCALAR) \
     && (defined(__SSE2__) || defined(__ARM_NEON))
 #ifdef __AVX__
@@ -182,9 +187,14 @@ GAP_ELASTIC__INLINE void gap_elastic__put(const gap_elastic__w *v, double *const
 
 GAP_ELASTIC__INLINE void gap_elastic__fill(gap_elastic__w *v, double c)
 {
-    int l;
-
-    for (l = 0; l < GAP_ELASTIC__LANES; ++l) GAP_ELASTIC__AT(*v, l) = c;
+#if GAP_ELASTIC__LANES == 4
+    gap_elastic__w t = {c, c, c, c};
+#elif GAP_ELASTIC__LANES == 2
+    gap_elastic__w t = {c, c};
+#else
+    gap_elastic__w t = c;
+#endif
+    *v = t;
 }
 
 GAP_ELASTIC__INLINE int gap_elastic__any(const gap_elastic__k *m)
@@ -192,6 +202,7 @@ GAP_ELASTIC__INLINE int gap_elastic__any(const gap_elastic__k *m)
     long long r = GAP_ELASTIC__AT(*m, 0);
     int l;
 
+    GAP_ELASTIC__UNROLL
     for (l = 1; l < GAP_ELASTIC__LANES; ++l) r |= GAP_ELASTIC__AT(*m, l);
     return r != 0;
 }
@@ -218,10 +229,13 @@ GAP_ELASTIC__INLINE void gap_elastic__svd(int rows, int cols, gap_elastic__w *B,
     gap_elastic__k turn, some;
     int sweep, p, q, i;
 
+    GAP_ELASTIC__UNROLL
     for (i = 0; i < cols * cols; ++i) gap_elastic__fill(V + i, i % (cols + 1) == 0 ? 1.0 : 0.0);
     for (sweep = 0; sweep < 16; ++sweep) {
         memset(&some, 0, sizeof some);
+        GAP_ELASTIC__UNROLL
         for (p = 0; p < cols - 1; ++p) {
+            GAP_ELASTIC__UNROLL
             for (q = p + 1; q < cols; ++q) {
                 al = B[p] * B[p] + B[cols + p] * B[cols + p];
                 be = B[q] * B[q] + B[cols + q] * B[cols + q];
@@ -244,12 +258,14 @@ GAP_ELASTIC__INLINE void gap_elastic__svd(int rows, int cols, gap_elastic__w *B,
                 gap_elastic__sqrt(&u, &u);
                 c = 1.0 / u;
                 s = c * t;
+                GAP_ELASTIC__UNROLL
                 for (i = 0; i < rows; ++i) {
                     u = B[i * cols + p];
                     v = B[i * cols + q];
                     B[i * cols + p] = c * u - s * v;
                     B[i * cols + q] = s * u + c * v;
                 }
+                GAP_ELASTIC__UNROLL
                 for (i = 0; i < cols; ++i) {
                     u = V[i * cols + p];
                     v = V[i * cols + q];
@@ -271,6 +287,7 @@ GAP_ELASTIC__INLINE void gap_elastic__clamp(int n, gap_elastic__w *S)
     int sweep, p, q, i, j;
 
     gap_elastic__fill(&zero, 0.0);
+    GAP_ELASTIC__UNROLL
     for (norm = zero, i = 0; i < n * n; ++i) {
         A[i] = S[i];
         norm = norm + S[i] * S[i];
@@ -278,7 +295,9 @@ GAP_ELASTIC__INLINE void gap_elastic__clamp(int n, gap_elastic__w *S)
     }
     for (sweep = 0; sweep < 16; ++sweep) {
         memset(&some, 0, sizeof some);
+        GAP_ELASTIC__UNROLL
         for (p = 0; p < n - 1; ++p) {
+            GAP_ELASTIC__UNROLL
             for (q = p + 1; q < n; ++q) {
                 turn = GAP_ELASTIC__MASK(A[p * n + q] * A[p * n + q] > 1e-33 * norm);
                 if (!gap_elastic__any(&turn)) continue;
@@ -294,6 +313,7 @@ GAP_ELASTIC__INLINE void gap_elastic__clamp(int n, gap_elastic__w *S)
                 gap_elastic__sqrt(&u, &u);
                 c = 1.0 / u;
                 s = c * t;
+                GAP_ELASTIC__UNROLL
                 for (i = 0; i < n; ++i) { /* columns, then rows: A <- R^T A R, Q <- Q R */
                     u = A[i * n + p];
                     v = A[i * n + q];
@@ -304,6 +324,7 @@ GAP_ELASTIC__INLINE void gap_elastic__clamp(int n, gap_elastic__w *S)
                     Q[i * n + p] = c * u - s * v;
                     Q[i * n + q] = s * u + c * v;
                 }
+                GAP_ELASTIC__UNROLL
                 for (i = 0; i < n; ++i) {
                     u = A[p * n + i];
                     v = A[q * n + i];
@@ -315,10 +336,14 @@ GAP_ELASTIC__INLINE void gap_elastic__clamp(int n, gap_elastic__w *S)
         if (!gap_elastic__any(&some)) break;
     }
     memset(&neg, 0, sizeof neg);
+    GAP_ELASTIC__UNROLL
     for (i = 0; i < n; ++i) neg = neg | GAP_ELASTIC__MASK(A[i * n + i] < 0.0);
     if (!gap_elastic__any(&neg)) return;
+    GAP_ELASTIC__UNROLL
     for (i = 0; i < n; ++i) {
+        GAP_ELASTIC__UNROLL
         for (j = i; j < n; ++j) {
+            GAP_ELASTIC__UNROLL
             for (u = zero, p = 0; p < n; ++p) {
                 d = A[p * n + p];
                 d = GAP_ELASTIC__PICK(GAP_ELASTIC__MASK(d > 0.0), d, zero);
@@ -357,6 +382,7 @@ GAP_ELASTIC__INLINE void gap_elastic__log(const gap_elastic__w *J, const gap_ela
     f = z / (z + 2.0);
     s = f * f;
     t = s * c[10];
+    GAP_ELASTIC__UNROLL
     for (i = 9; i >= 0; --i) t = s * (t + c[i]);
     f = f + f;
     *r = ed * 0.69314718055966295651 + (f + (f * t + ed * 2.8235290563031577e-13));
@@ -376,6 +402,7 @@ GAP_ELASTIC__INLINE void gap_elastic__inverse(int n, gap_elastic__w *F, gap_elas
         + F[1] * (F[5] * F[6] - F[3] * F[8]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
     *ok = GAP_ELASTIC__MASK(*J > 1e-300) & GAP_ELASTIC__MASK(*J < 1e300);
     *J = GAP_ELASTIC__PICK(*ok, *J, one);
+    GAP_ELASTIC__UNROLL
     for (i = 0; i < n * n; ++i) {
         F[i] = GAP_ELASTIC__PICK(*ok, F[i], i % (n + 1) ? zero : one);
         G[i] = i % (n + 1) ? F[i] : F[i] - 1.0;
@@ -386,7 +413,9 @@ GAP_ELASTIC__INLINE void gap_elastic__inverse(int n, gap_elastic__w *F, gap_elas
         *y = G[0] + G[3] + (G[0] * G[3] - G[1] * G[2]);
         return;
     }
+    GAP_ELASTIC__UNROLL
     for (i = 0; i < 3; ++i) {
+        GAP_ELASTIC__UNROLL
         for (j = 0; j < 3; ++j) { /* cofactor: rows and columns in cyclic order, no signs */
             a = (i + 1) % 3; b = (i + 2) % 3;
             c = (j + 1) % 3; d = (j + 2) % 3;
@@ -411,6 +440,7 @@ GAP_ELASTIC__INLINE void gap_elastic__nh(int n, gap_elastic__w *F, const gap_ela
     gap_elastic__inverse(n, F, T, &J, &y, ok);
     gap_elastic__fill(&q, 0.0);
     g = q;
+    GAP_ELASTIC__UNROLL
     for (i = 0; i < n * n; ++i) {
         if (i % (n + 1)) {
             q = q + F[i] * F[i];
@@ -446,16 +476,20 @@ GAP_ELASTIC__INLINE void gap_elastic__nh_modes(int n, const gap_elastic__w *F,
     memcpy(m->U, F, (size_t)(n * n) * sizeof *F);
     gap_elastic__svd(n, n, m->U, m->V);
     clamp = GAP_ELASTIC__MASK(*la < 0.0);
+    GAP_ELASTIC__UNROLL
     for (j = 0; j < n; ++j) {
         s = m->U[j] * m->U[j] + m->U[n + j] * m->U[n + j];
         if (n == 3) s = s + m->U[6 + j] * m->U[6 + j];
         gap_elastic__sqrt(&s, &s);
         r[j] = 1.0 / s;
+        GAP_ELASTIC__UNROLL
         for (i = 0; i < n; ++i) m->U[i * n + j] = m->U[i * n + j] * r[j];
         clamp = clamp | GAP_ELASTIC__MASK(*mu + *c * (r[j] * r[j]) < 0.0);
     }
+    GAP_ELASTIC__UNROLL
     for (i = 0; i < n; ++i) {
         m->A[i * n + i] = *mu + (*c + *la) * (r[i] * r[i]);
+        GAP_ELASTIC__UNROLL
         for (j = 0; j < i; ++j) {
             b = r[i] * r[j];
             m->A[i * n + j] = m->A[j * n + i] = *la * b;
@@ -478,27 +512,35 @@ GAP_ELASTIC__INLINE void gap_elastic__tangent(int rows, int cols, const gap_elas
     gap_elastic__w N[9], R[9], x;
     int n = rows * cols, i, k, a, b, d, j, l;
 
+    GAP_ELASTIC__UNROLL
     for (i = 0; i < rows; ++i) {
+        GAP_ELASTIC__UNROLL
         for (k = 0; k <= i; ++k) {
             ui = U + rows * i;
             uk = U + rows * k;
+            GAP_ELASTIC__UNROLL
             for (b = 0; b < cols; ++b) {
+                GAP_ELASTIC__UNROLL
                 for (d = 0; d < cols; ++d) {
                     x = m->A[cols * b + d] * (ui[b] * uk[d]);
                     if (b != d) x = x + m->be[cols * b + d] * (ui[d] * uk[b]);
+                    GAP_ELASTIC__UNROLL
                     for (a = 0; a < cols; ++a)
                         if (b == d && a != b) x = x + m->al[cols * a + b] * (ui[a] * uk[a]);
                     if (b == d && rows > cols) x = x + m->out[b] * (ui[2] * uk[2]);
                     N[cols * b + d] = x;
                 }
             }
+            GAP_ELASTIC__UNROLL
             for (j = 0; j < cols; ++j) {
+                GAP_ELASTIC__UNROLL
                 for (d = 0; d < cols; ++d) {
                     x = V[cols * j] * N[d] + V[cols * j + 1] * N[cols + d];
                     if (cols == 3) x = x + V[cols * j + 2] * N[2 * cols + d];
                     R[cols * j + d] = x;
                 }
             }
+            GAP_ELASTIC__UNROLL
             for (j = 0; j < cols; ++j) {
                 for (l = 0; l < (i == k ? j + 1 : cols); ++l) {
                     x = R[cols * j] * V[cols * l] + R[cols * j + 1] * V[cols * l + 1];
@@ -524,6 +566,7 @@ GAP_ELASTIC__INLINE void gap_elastic__nh_points(int n, const double *const *pF,
     gap_elastic__get(par, 1, &mu);
     gap_elastic__fill(&inf, HUGE_VAL);
     gap_elastic__fill(&zero, 0.0);
+    GAP_ELASTIC__UNROLL
     for (i = 0; i < nn; ++i) gap_elastic__get(pF, i, F + i);
     gap_elastic__nh(n, F, &la, &mu, &e, T, &c, ok);
     e = GAP_ELASTIC__PICK(*ok, e, inf);
@@ -538,7 +581,9 @@ GAP_ELASTIC__INLINE void gap_elastic__nh_points(int n, const double *const *pF,
         gap_elastic__nh_modes(n, F, &la, &mu, &c, &m);
         gap_elastic__tangent(n, n, &m, H);
     } else {
+        GAP_ELASTIC__UNROLL
         for (i = 0; i < nn; ++i) {
+            GAP_ELASTIC__UNROLL
             for (k = 0; k < nn; ++k) { /* (i, j) and (k, l) as i = (i/n, i%n) */
                 j = (k / n) * n + i % n;
                 l = (i / n) * n + k % n;
@@ -565,6 +610,7 @@ GAP_ELASTIC__INLINE int gap_elastic__nh_batch(int n, int count, const double *F,
     int first = 0, i, l;
 
     for (i = 0; i < count; i += GAP_ELASTIC__LANES) {
+        GAP_ELASTIC__UNROLL
         for (l = 0; l < GAP_ELASTIC__LANES; ++l) {
             at = (size_t)(i + l < count ? i + l : count - 1);
             f[l] = F + at * nn;

@@ -474,6 +474,11 @@ static inline int gap_fem__rule(int dim, int degree, double *xi, double *w)
 
 /* w holds one double of each of LANES points, k a mask. The width follows the compiler's target;
    every lane does the same IEEE operations, so results do not depend on it. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8
+#define GAP_FEM__UNROLL _Pragma("GCC unroll 16")
+#else
+#define GAP_FEM__UNROLL
+#endif
 #if defined(__GNUC__) && !defined(GAP_FEM__SCALAR) \
     && (defined(__SSE2__) || defined(__ARM_NEON))
 #ifdef __AVX__
@@ -525,9 +530,14 @@ GAP_FEM__INLINE void gap_fem__put(const gap_fem__w *v, double *const *p, int i)
 
 GAP_FEM__INLINE void gap_fem__fill(gap_fem__w *v, double c)
 {
-    int l;
-
-    for (l = 0; l < GAP_FEM__LANES; ++l) GAP_FEM__AT(*v, l) = c;
+#if GAP_FEM__LANES == 4
+    gap_fem__w t = {c, c, c, c};
+#elif GAP_FEM__LANES == 2
+    gap_fem__w t = {c, c};
+#else
+    gap_fem__w t = c;
+#endif
+    *v = t;
 }
 
 GAP_FEM__INLINE int gap_fem__any(const gap_fem__k *m)
@@ -535,6 +545,7 @@ GAP_FEM__INLINE int gap_fem__any(const gap_fem__k *m)
     long long r = GAP_FEM__AT(*m, 0);
     int l;
 
+    GAP_FEM__UNROLL
     for (l = 1; l < GAP_FEM__LANES; ++l) r |= GAP_FEM__AT(*m, l);
     return r != 0;
 }
@@ -561,10 +572,13 @@ GAP_FEM__INLINE void gap_fem__svd(int rows, int cols, gap_fem__w *B, gap_fem__w 
     gap_fem__k turn, some;
     int sweep, p, q, i;
 
+    GAP_FEM__UNROLL
     for (i = 0; i < cols * cols; ++i) gap_fem__fill(V + i, i % (cols + 1) == 0 ? 1.0 : 0.0);
     for (sweep = 0; sweep < 16; ++sweep) {
         memset(&some, 0, sizeof some);
+        GAP_FEM__UNROLL
         for (p = 0; p < cols - 1; ++p) {
+            GAP_FEM__UNROLL
             for (q = p + 1; q < cols; ++q) {
                 al = B[p] * B[p] + B[cols + p] * B[cols + p];
                 be = B[q] * B[q] + B[cols + q] * B[cols + q];
@@ -587,12 +601,14 @@ GAP_FEM__INLINE void gap_fem__svd(int rows, int cols, gap_fem__w *B, gap_fem__w 
                 gap_fem__sqrt(&u, &u);
                 c = 1.0 / u;
                 s = c * t;
+                GAP_FEM__UNROLL
                 for (i = 0; i < rows; ++i) {
                     u = B[i * cols + p];
                     v = B[i * cols + q];
                     B[i * cols + p] = c * u - s * v;
                     B[i * cols + q] = s * u + c * v;
                 }
+                GAP_FEM__UNROLL
                 for (i = 0; i < cols; ++i) {
                     u = V[i * cols + p];
                     v = V[i * cols + q];
@@ -614,6 +630,7 @@ GAP_FEM__INLINE void gap_fem__clamp(int n, gap_fem__w *S)
     int sweep, p, q, i, j;
 
     gap_fem__fill(&zero, 0.0);
+    GAP_FEM__UNROLL
     for (norm = zero, i = 0; i < n * n; ++i) {
         A[i] = S[i];
         norm = norm + S[i] * S[i];
@@ -621,7 +638,9 @@ GAP_FEM__INLINE void gap_fem__clamp(int n, gap_fem__w *S)
     }
     for (sweep = 0; sweep < 16; ++sweep) {
         memset(&some, 0, sizeof some);
+        GAP_FEM__UNROLL
         for (p = 0; p < n - 1; ++p) {
+            GAP_FEM__UNROLL
             for (q = p + 1; q < n; ++q) {
                 turn = GAP_FEM__MASK(A[p * n + q] * A[p * n + q] > 1e-33 * norm);
                 if (!gap_fem__any(&turn)) continue;
@@ -637,6 +656,7 @@ GAP_FEM__INLINE void gap_fem__clamp(int n, gap_fem__w *S)
                 gap_fem__sqrt(&u, &u);
                 c = 1.0 / u;
                 s = c * t;
+                GAP_FEM__UNROLL
                 for (i = 0; i < n; ++i) { /* columns, then rows: A <- R^T A R, Q <- Q R */
                     u = A[i * n + p];
                     v = A[i * n + q];
@@ -647,6 +667,7 @@ GAP_FEM__INLINE void gap_fem__clamp(int n, gap_fem__w *S)
                     Q[i * n + p] = c * u - s * v;
                     Q[i * n + q] = s * u + c * v;
                 }
+                GAP_FEM__UNROLL
                 for (i = 0; i < n; ++i) {
                     u = A[p * n + i];
                     v = A[q * n + i];
@@ -658,10 +679,14 @@ GAP_FEM__INLINE void gap_fem__clamp(int n, gap_fem__w *S)
         if (!gap_fem__any(&some)) break;
     }
     memset(&neg, 0, sizeof neg);
+    GAP_FEM__UNROLL
     for (i = 0; i < n; ++i) neg = neg | GAP_FEM__MASK(A[i * n + i] < 0.0);
     if (!gap_fem__any(&neg)) return;
+    GAP_FEM__UNROLL
     for (i = 0; i < n; ++i) {
+        GAP_FEM__UNROLL
         for (j = i; j < n; ++j) {
+            GAP_FEM__UNROLL
             for (u = zero, p = 0; p < n; ++p) {
                 d = A[p * n + p];
                 d = GAP_FEM__PICK(GAP_FEM__MASK(d > 0.0), d, zero);
@@ -700,6 +725,7 @@ GAP_FEM__INLINE void gap_fem__log(const gap_fem__w *J, const gap_fem__w *y,
     f = z / (z + 2.0);
     s = f * f;
     t = s * c[10];
+    GAP_FEM__UNROLL
     for (i = 9; i >= 0; --i) t = s * (t + c[i]);
     f = f + f;
     *r = ed * 0.69314718055966295651 + (f + (f * t + ed * 2.8235290563031577e-13));
@@ -719,6 +745,7 @@ GAP_FEM__INLINE void gap_fem__inverse(int n, gap_fem__w *F, gap_fem__w *T,
         + F[1] * (F[5] * F[6] - F[3] * F[8]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
     *ok = GAP_FEM__MASK(*J > 1e-300) & GAP_FEM__MASK(*J < 1e300);
     *J = GAP_FEM__PICK(*ok, *J, one);
+    GAP_FEM__UNROLL
     for (i = 0; i < n * n; ++i) {
         F[i] = GAP_FEM__PICK(*ok, F[i], i % (n + 1) ? zero : one);
         G[i] = i % (n + 1) ? F[i] : F[i] - 1.0;
@@ -729,7 +756,9 @@ GAP_FEM__INLINE void gap_fem__inverse(int n, gap_fem__w *F, gap_fem__w *T,
         *y = G[0] + G[3] + (G[0] * G[3] - G[1] * G[2]);
         return;
     }
+    GAP_FEM__UNROLL
     for (i = 0; i < 3; ++i) {
+        GAP_FEM__UNROLL
         for (j = 0; j < 3; ++j) { /* cofactor: rows and columns in cyclic order, no signs */
             a = (i + 1) % 3; b = (i + 2) % 3;
             c = (j + 1) % 3; d = (j + 2) % 3;
@@ -754,6 +783,7 @@ GAP_FEM__INLINE void gap_fem__nh(int n, gap_fem__w *F, const gap_fem__w *la,
     gap_fem__inverse(n, F, T, &J, &y, ok);
     gap_fem__fill(&q, 0.0);
     g = q;
+    GAP_FEM__UNROLL
     for (i = 0; i < n * n; ++i) {
         if (i % (n + 1)) {
             q = q + F[i] * F[i];
@@ -789,16 +819,20 @@ GAP_FEM__INLINE void gap_fem__nh_modes(int n, const gap_fem__w *F,
     memcpy(m->U, F, (size_t)(n * n) * sizeof *F);
     gap_fem__svd(n, n, m->U, m->V);
     clamp = GAP_FEM__MASK(*la < 0.0);
+    GAP_FEM__UNROLL
     for (j = 0; j < n; ++j) {
         s = m->U[j] * m->U[j] + m->U[n + j] * m->U[n + j];
         if (n == 3) s = s + m->U[6 + j] * m->U[6 + j];
         gap_fem__sqrt(&s, &s);
         r[j] = 1.0 / s;
+        GAP_FEM__UNROLL
         for (i = 0; i < n; ++i) m->U[i * n + j] = m->U[i * n + j] * r[j];
         clamp = clamp | GAP_FEM__MASK(*mu + *c * (r[j] * r[j]) < 0.0);
     }
+    GAP_FEM__UNROLL
     for (i = 0; i < n; ++i) {
         m->A[i * n + i] = *mu + (*c + *la) * (r[i] * r[i]);
+        GAP_FEM__UNROLL
         for (j = 0; j < i; ++j) {
             b = r[i] * r[j];
             m->A[i * n + j] = m->A[j * n + i] = *la * b;
@@ -821,27 +855,35 @@ GAP_FEM__INLINE void gap_fem__tangent(int rows, int cols, const gap_fem__modes *
     gap_fem__w N[9], R[9], x;
     int n = rows * cols, i, k, a, b, d, j, l;
 
+    GAP_FEM__UNROLL
     for (i = 0; i < rows; ++i) {
+        GAP_FEM__UNROLL
         for (k = 0; k <= i; ++k) {
             ui = U + rows * i;
             uk = U + rows * k;
+            GAP_FEM__UNROLL
             for (b = 0; b < cols; ++b) {
+                GAP_FEM__UNROLL
                 for (d = 0; d < cols; ++d) {
                     x = m->A[cols * b + d] * (ui[b] * uk[d]);
                     if (b != d) x = x + m->be[cols * b + d] * (ui[d] * uk[b]);
+                    GAP_FEM__UNROLL
                     for (a = 0; a < cols; ++a)
                         if (b == d && a != b) x = x + m->al[cols * a + b] * (ui[a] * uk[a]);
                     if (b == d && rows > cols) x = x + m->out[b] * (ui[2] * uk[2]);
                     N[cols * b + d] = x;
                 }
             }
+            GAP_FEM__UNROLL
             for (j = 0; j < cols; ++j) {
+                GAP_FEM__UNROLL
                 for (d = 0; d < cols; ++d) {
                     x = V[cols * j] * N[d] + V[cols * j + 1] * N[cols + d];
                     if (cols == 3) x = x + V[cols * j + 2] * N[2 * cols + d];
                     R[cols * j + d] = x;
                 }
             }
+            GAP_FEM__UNROLL
             for (j = 0; j < cols; ++j) {
                 for (l = 0; l < (i == k ? j + 1 : cols); ++l) {
                     x = R[cols * j] * V[cols * l] + R[cols * j + 1] * V[cols * l + 1];
@@ -867,6 +909,7 @@ GAP_FEM__INLINE void gap_fem__nh_points(int n, const double *const *pF,
     gap_fem__get(par, 1, &mu);
     gap_fem__fill(&inf, HUGE_VAL);
     gap_fem__fill(&zero, 0.0);
+    GAP_FEM__UNROLL
     for (i = 0; i < nn; ++i) gap_fem__get(pF, i, F + i);
     gap_fem__nh(n, F, &la, &mu, &e, T, &c, ok);
     e = GAP_FEM__PICK(*ok, e, inf);
@@ -881,7 +924,9 @@ GAP_FEM__INLINE void gap_fem__nh_points(int n, const double *const *pF,
         gap_fem__nh_modes(n, F, &la, &mu, &c, &m);
         gap_fem__tangent(n, n, &m, H);
     } else {
+        GAP_FEM__UNROLL
         for (i = 0; i < nn; ++i) {
+            GAP_FEM__UNROLL
             for (k = 0; k < nn; ++k) { /* (i, j) and (k, l) as i = (i/n, i%n) */
                 j = (k / n) * n + i % n;
                 l = (i / n) * n + k % n;
@@ -908,6 +953,7 @@ GAP_FEM__INLINE int gap_fem__nh_batch(int n, int count, const double *F,
     int first = 0, i, l;
 
     for (i = 0; i < count; i += GAP_FEM__LANES) {
+        GAP_FEM__UNROLL
         for (l = 0; l < GAP_FEM__LANES; ++l) {
             at = (size_t)(i + l < count ? i + l : count - 1);
             f[l] = F + at * nn;
@@ -1662,7 +1708,9 @@ GAP_FEM__INLINE void gap_fem__raw_block(int n, const gap_fem__w *ga, const gap_f
 
     if (n == 3) d = d + ga[2] * gb[2];
     d = *mu * d;
+    GAP_FEM__UNROLL
     for (i = 0; i < n; ++i)
+        GAP_FEM__UNROLL
         for (k = 0; k < n; ++k) {
             K[i * n + k] = *c * (hb[i] * ha[k]) + *la * (ha[i] * hb[k]);
             if (i == k) K[i * n + k] = K[i * n + k] + d;
@@ -1677,21 +1725,28 @@ GAP_FEM__INLINE void gap_fem__psd_block(int n, const gap_fem__modes *m, const ga
     gap_fem__w R[9], T[9], x;
     int i, j, k;
 
+    GAP_FEM__UNROLL
     for (i = 0; i < n; ++i) {
+        GAP_FEM__UNROLL
         for (k = 0; k < n; ++k) {
             x = m->A[i * n + k] * (ya[i] * yb[k]);
             if (i != k) x = x + m->be[i * n + k] * (ya[k] * yb[i]);
+            GAP_FEM__UNROLL
             for (j = 0; j < n; ++j)
                 if (i == k && j != i) x = x + m->al[i * n + j] * (ya[j] * yb[j]);
             R[i * n + k] = x;
         }
     }
+    GAP_FEM__UNROLL
     for (i = 0; i < n; ++i)
+        GAP_FEM__UNROLL
         for (k = 0; k < n; ++k) {
             T[i * n + k] = m->U[i * n] * R[k] + m->U[i * n + 1] * R[n + k];
             if (n == 3) T[i * n + k] = T[i * n + k] + m->U[i * n + 2] * R[2 * n + k];
         }
+    GAP_FEM__UNROLL
     for (i = 0; i < n; ++i)
+        GAP_FEM__UNROLL
         for (k = 0; k < n; ++k) {
             K[i * n + k] = T[i * n] * m->U[k * n] + T[i * n + 1] * m->U[k * n + 1];
             if (n == 3) K[i * n + k] = K[i * n + k] + T[i * n + 2] * m->U[k * n + 2];
@@ -1712,21 +1767,30 @@ GAP_FEM__INLINE void gap_fem__linear_hessian(int n, int psd, const gap_fem__w *F
     wm = GAP_FEM__PICK(*ok, *vol * *mu, zero);
     wc = GAP_FEM__PICK(*ok, *vol * *c, zero);
     if (psd) gap_fem__nh_modes(n, F, &wl, &wm, &wc, &m);
+    GAP_FEM__UNROLL
     for (a = 0; a < n; ++a) {
+        GAP_FEM__UNROLL
         for (i = 0; i < n; ++i) {
             y[a * n + i] = zero;
+            GAP_FEM__UNROLL
             for (j = 0; j < n; ++j)
                 y[a * n + i] = y[a * n + i] + g[a * n + j] * (psd ? m.V[j * n + i] : T[i * n + j]);
         }
     }
+    GAP_FEM__UNROLL
     for (i = 0; i < n * n * n; ++i) sum[i] = zero;
+    GAP_FEM__UNROLL
     for (i = 0; i < n * n; ++i) total[i] = zero;
+    GAP_FEM__UNROLL
     for (a = 0; a < n; ++a) {
+        GAP_FEM__UNROLL
         for (b = a; b < n; ++b) {
             if (psd) gap_fem__psd_block(n, &m, y + a * n, y + b * n, K);
             else gap_fem__raw_block(n, g + a * n, g + b * n, y + a * n, y + b * n, &wl, &wm, &wc,
                 K);
+            GAP_FEM__UNROLL
             for (i = 0; i < n; ++i) {
+                GAP_FEM__UNROLL
                 for (j = 0; j < n; ++j) {
                     gap_fem__put(K + i * n + j, out, ((a + 1) * n + i) * rows + (b + 1) * n + j);
                     sum[(b * n + i) * n + j] = sum[(b * n + i) * n + j] - K[i * n + j];
@@ -1737,8 +1801,11 @@ GAP_FEM__INLINE void gap_fem__linear_hessian(int n, int psd, const gap_fem__w *F
             }
         }
     }
+    GAP_FEM__UNROLL
     for (b = 0; b < n; ++b) {
+        GAP_FEM__UNROLL
         for (i = 0; i < n; ++i) {
+            GAP_FEM__UNROLL
             for (j = 0; j < n; ++j) {
                 gap_fem__put(sum + (b * n + i) * n + j, out, i * rows + (b + 1) * n + j);
                 gap_fem__put(sum + (b * n + i) * n + j, out, ((b + 1) * n + j) * rows + i);
@@ -1746,7 +1813,9 @@ GAP_FEM__INLINE void gap_fem__linear_hessian(int n, int psd, const gap_fem__w *F
             }
         }
     }
+    GAP_FEM__UNROLL
     for (i = 0; i < n; ++i) /* symmetric up to rounding: one triangle, mirrored */
+        GAP_FEM__UNROLL
         for (j = 0; j <= i; ++j) {
             gap_fem__put(total + i * n + j, out, i * rows + j);
             gap_fem__put(total + i * n + j, out, j * rows + i);
@@ -1762,28 +1831,34 @@ GAP_FEM__INLINE void gap_fem__linear_gather(int n, const gap_fem *f, const doubl
     size_t id;
     int a, c, j, l;
 
+    GAP_FEM__UNROLL
     for (l = 0; l < GAP_FEM__LANES; ++l) {
         pg[l] = f->geo + at[l] * (size_t)(n * n + 1);
+        GAP_FEM__UNROLL
         for (a = 0; a <= n; ++a) {
             id = (size_t)n * (size_t)f->node[at[l] * (size_t)(n + 1) + (size_t)a];
             px[a][l] = x + id;
             pr[a][l] = f->rest + id;
         }
     }
+    GAP_FEM__UNROLL
     for (j = 0; j < n * n; ++j) {
         gap_fem__get(pg, j, g + j);
         gap_fem__fill(F + j, j % (n + 1) == 0 ? 1.0 : 0.0);
     }
     gap_fem__get(pg, n * n, vol);
     *vol = *vol * f->w_sum;
+    GAP_FEM__UNROLL
     for (c = 0; c < n; ++c) {
         gap_fem__get(px[0], c, &u0);
         gap_fem__get(pr[0], c, &r);
         u0 = u0 - r;
+        GAP_FEM__UNROLL
         for (a = 1; a <= n; ++a) {
             gap_fem__get(px[a], c, &d);
             gap_fem__get(pr[a], c, &r);
             d = (d - r) - u0;
+            GAP_FEM__UNROLL
             for (j = 0; j < n; ++j) F[c * n + j] = F[c * n + j] + d * g[(a - 1) * n + j];
         }
     }
@@ -1803,6 +1878,7 @@ GAP_FEM__INLINE int gap_fem__linear(int n, const gap_fem *f, const double *x, in
 
     gap_fem__fill(&zero, 0.0);
     for (e = begin; e < end; e += GAP_FEM__LANES) {
+        GAP_FEM__UNROLL
         for (l = 0; l < GAP_FEM__LANES; ++l) {
             at[l] = (size_t)(e + l < end ? e + l : end - 1);
             pp[l] = f->par + 4 * at[l];
@@ -1812,18 +1888,22 @@ GAP_FEM__INLINE int gap_fem__linear(int n, const gap_fem *f, const double *x, in
         gap_fem__get(pp, 0, &la);
         gap_fem__get(pp, 1, &mu);
         gap_fem__nh(n, F, &la, &mu, &psi, T, &c, &ok);
+        GAP_FEM__UNROLL
         for (l = 0; l < GAP_FEM__LANES; ++l)
             if (!GAP_FEM__AT(ok, l)) status = GAP_FEM_INVERTED;
         if (what == 0) {
             psi = psi * vol;
             for (l = 0; l < GAP_FEM__LANES && e + l < end; ++l) total += GAP_FEM__AT(psi, l);
         } else if (what == 1) {
+            GAP_FEM__UNROLL
             for (i = 0; i < n; ++i) {
+                GAP_FEM__UNROLL
                 for (j = 0; j < n; ++j) { /* row i of w P */
                     v = (mu * F[i * n + j] - c * T[i * n + j]) * vol;
                     T[i * n + j] = GAP_FEM__PICK(ok, v, zero);
                 }
                 s = zero;
+                GAP_FEM__UNROLL
                 for (a = 0; a < n; ++a) {
                     v = T[i * n] * g[a * n] + T[i * n + 1] * g[a * n + 1];
                     if (n == 3) v = v + T[i * n + 2] * g[a * n + 2];
@@ -1832,8 +1912,10 @@ GAP_FEM__INLINE int gap_fem__linear(int n, const gap_fem *f, const double *x, in
                 }
                 gap_fem__put(&s, po, i);
             }
+        } else if (what == 2) {
+            gap_fem__linear_hessian(n, 0, F, T, g, &vol, &la, &mu, &c, &ok, po);
         } else {
-            gap_fem__linear_hessian(n, what == 3, F, T, g, &vol, &la, &mu, &c, &ok, po);
+            gap_fem__linear_hessian(n, 1, F, T, g, &vol, &la, &mu, &c, &ok, po);
         }
     }
     if (what == 0) *out = status ? HUGE_VAL : total;

@@ -1,6 +1,6 @@
 /* bench_fem.c - cost of elements: energy, gradient, Hessian blocks for P1..P4 tetrahedra, before
-   assembly; bytes per element. `bench_fem WHAT ORDER COUNT` runs one kernel on COUNT elements, for an
-   instruction counter; without arguments a table of times and of ratios. */
+   assembly; bytes per element. `bench_fem WHAT ORDER COUNT` runs one kernel (0 energy, 1 gradient,
+   2 Hessian, 3 PSD) on COUNT elements, for an instruction counter; without arguments a table. */
 #define GAP_IMPLEMENTATION
 #include "gap_basis.h"
 #include "gap_fem.h"
