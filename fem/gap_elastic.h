@@ -131,6 +131,11 @@ GAP_ELASTIC_API int gap_elastic_isotropic(void *user, int rows, int cols, int co
 
 /* w holds one double of each of LANES points, k a mask. The width follows the compiler's target;
    every lane does the same IEEE operations, so results do not depend on it. */
+#ifdef __GNUC__
+#define GAP_ELASTIC__INLINE static inline __attribute__((always_inline))
+#else
+#define GAP_ELASTIC__INLINE static inline
+#endif
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8
 #define GAP_ELASTIC__UNROLL _Pragma("GCC unroll 16")
 #else
@@ -145,7 +150,6 @@ GAP_ELASTIC_API int gap_elastic_isotropic(void *user, int rows, int cols, int co
 #endif
 typedef double gap_elastic__w __attribute__((vector_size(8 * GAP_ELASTIC__LANES)));
 typedef long long gap_elastic__k __attribute__((vector_size(8 * GAP_ELASTIC__LANES)));
-#define GAP_ELASTIC__INLINE static inline __attribute__((always_inline))
 #define GAP_ELASTIC__AT(v, l) ((v)[l])
 #define GAP_ELASTIC__MASK(c) ((gap_elastic__k)(c))
 #define GAP_ELASTIC__PICK(m, a, b) \
@@ -154,7 +158,6 @@ typedef long long gap_elastic__k __attribute__((vector_size(8 * GAP_ELASTIC__LAN
 #define GAP_ELASTIC__LANES 1
 typedef double gap_elastic__w;
 typedef long long gap_elastic__k;
-#define GAP_ELASTIC__INLINE static inline
 #define GAP_ELASTIC__AT(v, l) (*((void)(l), &(v)))
 #define GAP_ELASTIC__MASK(c) ((gap_elastic__k)(c))
 #define GAP_ELASTIC__PICK(m, a, b) ((m) ? (a) : (b))

@@ -474,6 +474,11 @@ static inline int gap_fem__rule(int dim, int degree, double *xi, double *w)
 
 /* w holds one double of each of LANES points, k a mask. The width follows the compiler's target;
    every lane does the same IEEE operations, so results do not depend on it. */
+#ifdef __GNUC__
+#define GAP_FEM__INLINE static inline __attribute__((always_inline))
+#else
+#define GAP_FEM__INLINE static inline
+#endif
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8
 #define GAP_FEM__UNROLL _Pragma("GCC unroll 16")
 #else
@@ -488,7 +493,6 @@ static inline int gap_fem__rule(int dim, int degree, double *xi, double *w)
 #endif
 typedef double gap_fem__w __attribute__((vector_size(8 * GAP_FEM__LANES)));
 typedef long long gap_fem__k __attribute__((vector_size(8 * GAP_FEM__LANES)));
-#define GAP_FEM__INLINE static inline __attribute__((always_inline))
 #define GAP_FEM__AT(v, l) ((v)[l])
 #define GAP_FEM__MASK(c) ((gap_fem__k)(c))
 #define GAP_FEM__PICK(m, a, b) \
@@ -497,7 +501,6 @@ typedef long long gap_fem__k __attribute__((vector_size(8 * GAP_FEM__LANES)));
 #define GAP_FEM__LANES 1
 typedef double gap_fem__w;
 typedef long long gap_fem__k;
-#define GAP_FEM__INLINE static inline
 #define GAP_FEM__AT(v, l) (*((void)(l), &(v)))
 #define GAP_FEM__MASK(c) ((gap_fem__k)(c))
 #define GAP_FEM__PICK(m, a, b) ((m) ? (a) : (b))
