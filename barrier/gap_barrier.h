@@ -1431,42 +1431,58 @@ typedef struct gap_barrier__job {
     const int *order;
 } gap_barrier__job;
 
-/* Cheap proofs that a pair is farther apart than reach: the sides are separated along one axis, the
-   line c between their centres. No square root, no cross product, only differences, whose rounding
-   is far below the margin of 1e-6. NaN proves nothing. */
-static inline int gap_barrier__apart(double h, double cc, double reach)
+/* Cheap proofs that a pair is farther apart than reach: the sides are separated along one axis c,
+   where h is |c| times their separation and gg = |c|^2. No square root, no cross product. h is a
+   sum of terms below `size`, so off by 1e-15 size at most; with h > 1e-8 size that is 1e-7 of h,
+   and the axis is as good, both below the margin of 5e-7. NaN proves nothing. */
+static inline int gap_barrier__apart(double h, double gg, double reach, double size)
 {
-    return h > 0.0 && h * h > 1.000001 * reach * reach * cc;
+    return h > 1e-8 * size && h * h > 1.000001 * reach * reach * gg;
 }
 
-/* Edges: c from four times the centres' difference, less the half extents. */
+/* Edges: c is twice the centres' difference, h leaves out the half extents. Then c less its part
+   along either edge, an axis on which that edge has no extent: for edges side by side. */
 static inline int gap_barrier__far_ee(const double *a0, const double *a1, const double *b0,
     const double *b1, double reach)
 {
-    double s, cc = 0.0, uc = 0.0, vc = 0.0;
-    int k;
-    for (k = 0; k < 3; ++k) {
-        s = (b0[k] - a0[k]) + (b1[k] - a1[k]);
-        cc += s * s;
-        uc += (a1[k] - a0[k]) * s;
-        vc += (b1[k] - b0[k]) * s;
-    }
-    return gap_barrier__apart(cc - fabs(uc) - fabs(vc), cc, 2.0 * reach);
+    double u[3], v[3], c[3], g[3], cc, uc, vc, uv, uu, vv, size;
+    gap_barrier__sub3(a1, a0, u);
+    gap_barrier__sub3(b1, b0, v);
+    c[0] = (b0[0] - a0[0]) + (b1[0] - a1[0]);
+    c[1] = (b0[1] - a0[1]) + (b1[1] - a1[1]);
+    c[2] = (b0[2] - a0[2]) + (b1[2] - a1[2]);
+    cc = gap_barrier__dot3(c, c);
+    uc = gap_barrier__dot3(u, c);
+    vc = gap_barrier__dot3(v, c);
+    uu = gap_barrier__dot3(u, u);
+    vv = gap_barrier__dot3(v, v);
+    size = cc + uu + vv;
+    reach *= 2.0;
+    if (gap_barrier__apart(cc - fabs(uc) - fabs(vc), cc, reach, size)) return 1;
+    uv = gap_barrier__dot3(u, v);
+    g[0] = uu * c[0] - uc * u[0]; g[1] = uu * c[1] - uc * u[1]; g[2] = uu * c[2] - uc * u[2];
+    if (gap_barrier__apart(uu * cc - uc * uc - fabs(uu * vc - uc * uv), gap_barrier__dot3(g, g),
+        reach, uu * size)) return 1;
+    g[0] = vv * c[0] - vc * v[0]; g[1] = vv * c[1] - vc * v[1]; g[2] = vv * c[2] - vc * v[2];
+    return gap_barrier__apart(vv * cc - vc * vc - fabs(vv * uc - vc * uv), gap_barrier__dot3(g, g),
+        reach, vv * size);
 }
 
-/* Vertex and triangle: c to three times the centre, the nearest corner along it. */
+/* Vertex and triangle: c points to three times the centre, h is the nearest corner along it. */
 static inline int gap_barrier__far_vf(const double *p, const double *f0, const double *f1,
     const double *f2, double reach)
 {
-    double d[3][3], c[3], h[3];
-    int k;
-    for (k = 0; k < 3; ++k) {
-        d[0][k] = f0[k] - p[k]; d[1][k] = f1[k] - p[k]; d[2][k] = f2[k] - p[k];
-        c[k] = d[0][k] + d[1][k] + d[2][k];
-    }
-    for (k = 0; k < 3; ++k) h[k] = gap_barrier__dot3(d[k], c);
-    h[0] = h[0] < h[1] ? h[0] : h[1];
-    return gap_barrier__apart(h[0] < h[2] ? h[0] : h[2], gap_barrier__dot3(c, c), reach);
+    double d0[3], d1[3], d2[3], c[3], h, t, size;
+    gap_barrier__sub3(f0, p, d0);
+    gap_barrier__sub3(f1, p, d1);
+    gap_barrier__sub3(f2, p, d2);
+    c[0] = d0[0] + d1[0] + d2[0]; c[1] = d0[1] + d1[1] + d2[1]; c[2] = d0[2] + d1[2] + d2[2];
+    size = gap_barrier__dot3(d0, d0) + gap_barrier__dot3(d1, d1) + gap_barrier__dot3(d2, d2);
+    h = gap_barrier__dot3(d0, c);
+    t = gap_barrier__dot3(d1, c);
+    h = t < h ? t : h;
+    t = gap_barrier__dot3(d2, c);
+    return gap_barrier__apart(t < h ? t : h, gap_barrier__dot3(c, c), reach, 4.0 * size);
 }
 
 /* The same for candidate a, b of kind vf or ee in 3D without radii; 0 if a number is wrong. */

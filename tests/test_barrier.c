@@ -915,6 +915,18 @@ static int test_ccd(void *user, int dim, int kind, const double *p0, const doubl
     }
 }
 
+static void rotate(double *p, int n)
+{
+    double R[9], y[3];
+    int i, a;
+    util_rotation(R);
+    for (i = 0; i < n; ++i) {
+        for (a = 0; a < 3; ++a)
+            y[a] = R[3 * a] * p[3 * i] + R[3 * a + 1] * p[3 * i + 1] + R[3 * a + 2] * p[3 * i + 2];
+        for (a = 0; a < 3; ++a) p[3 * i + a] = y[a];
+    }
+}
+
 /* the smallest distance over all pairs along x + t p, sampled */
 static double path_gap(const scene *s, const double *p, double alpha)
 {
@@ -1182,6 +1194,41 @@ static MunitResult test_invariance(const MunitParameter params[], void *data)
     return MUNIT_OK;
 }
 
+/* Zero radii switch the quick rejection of far pairs off: the sets must be the same. */
+static MunitResult test_far_pairs(const MunitParameter params[], void *data)
+{
+    int i, k, count = util_count(20000, 1000000), active = 0;
+    (void)params; (void)data;
+    for (i = 0; i < count; ++i) {
+        static scene s;
+        gap_barrier_set a, b;
+        double stretch = pow(10, util_uniform(-9, 0));
+        scene_nasty(&s, 3);
+        if (i % 3 == 0) /* almost collinear */
+            for (k = 0; k < 18; ++k)
+                if (k % 3) s.x[k] *= stretch;
+        if (i % 2) rotate(s.x, 6);
+        s.opt.flags = 0;
+        s.dhat = pow(10, util_uniform(-12, 0));
+        if (i % 5 == 0) s.dhat = sqrt(gap_distance_ee(s.x, s.x + 3, s.x + 9, s.x + 12))
+            * (1.0 + pow(10, util_uniform(-14, -4)));
+        if (!(s.dhat > 0.0)) continue;
+        memset(s.radius, 0, sizeof s.radius);
+        s.mesh.radius = NULL;
+        munit_assert_int(scene_build(&s, s.x, &a), <=, 0);
+        s.mesh.radius = s.radius;
+        scene_build(&s, s.x, &b);
+        munit_assert_int(a.count, ==, b.count);
+        munit_assert_int(a.guilty_count, ==, b.guilty_count);
+        munit_assert_true(set_hash(&a) == set_hash(&b));
+        active += a.count;
+        gap_barrier_free(&a);
+        gap_barrier_free(&b);
+    }
+    munit_assert_int(active, >, count / 10);
+    return MUNIT_OK;
+}
+
 /* ---- edge cases ---- */
 static MunitResult test_bad_input(const MunitParameter params[], void *data)
 {
@@ -1278,7 +1325,8 @@ static MunitTest tests[] = {TEST("/function", test_function),
     TEST("/far_bodies_pass_through", test_far_bodies_pass_through),
     TEST("/leaving_vertex_tunnels", test_leaving_vertex_tunnels),
     TEST("/scaling", test_scaling), TEST("/invariance", test_invariance),
-    TEST("/threads", test_threads), TEST("/memory", test_memory),
+    TEST("/far_pairs", test_far_pairs), TEST("/threads", test_threads),
+    TEST("/memory", test_memory),
     TEST("/edge/bad_input", test_bad_input), TEST("/edge/fixed", test_fixed), TEST(NULL, NULL)};
 
 static const MunitSuite suite = {"/barrier", tests, NULL, 1, MUNIT_SUITE_OPTION_NONE};
