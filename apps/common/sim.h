@@ -1,0 +1,73 @@
+/* sim.h - the simulator behind gap-sim: solids of order 1..4, obstacles, planes, friction
+   One step is one minimisation (gap_step.h, gap_newton.h) of inertia, elasticity, barrier and
+   friction; every trial state is free of intersections because steps are cut by certified CCD. */
+#ifndef SIM_H
+#define SIM_H
+#include "pool.h"
+#include "scene.h"
+
+typedef struct sim sim;
+
+typedef struct sim_report { /* of the last step */
+    int newton, lag, contacts, halvings, rung;
+    double min_distance, max_active, kappa;
+    double kinetic, elastic, external, barrier, friction;
+    double momentum[3], angular[3];
+    double momentum_residual, min_det, cone_residual;
+    double seconds[5]; /* broad phase, CCD, assembly, linear solve, all */
+    double progress;   /* of scripted nodes, 1 = all arrived */
+    int converged;
+} sim_report;
+
+typedef struct sim_options {
+    int additive;          /* CCD: 0 inclusion, 1 additive */
+    pool *threads;         /* may be NULL */
+    int (*cancel)(void *); /* may be NULL */
+    void *cancel_user;
+} sim_options;
+
+/* A simulator at the start of a scene, which must outlive it. NULL after a message in error: a
+   solid
+   with bad elements, or a start that touches (offenders: then names the pairs, one a line). */
+sim *sim_open(const scene *sc, const sim_options *opt, char *error, size_t size);
+void sim_close(sim *s);
+
+/* One step of h seconds. 0 done; 1 did not converge (state unchanged); < 0 error code of seam 3
+   (unchanged). */
+int sim_step(sim *s, double h, sim_report *r);
+
+double sim_time(const sim *s);
+long long sim_steps(const sim *s);
+double sim_length(const sim *s); /* diagonal l of the solids at rest */
+double sim_dhat(const sim *s);
+double sim_shortest_edge(const sim *s);
+void sim_kappa_bounds(const sim *s, double kappa[2]);
+double sim_resting_gap(const sim *s); /* expected gap under the weight of all, spread evenly */
+
+/* What is drawn and checked: vertices of the collision surface. */
+int sim_vertices(const sim *s);
+const double *sim_surface(sim *s); /* 3 per vertex, now */
+/* What is stored in frames: nodes first (elements refer to them), then surface vertices of curved
+   elements, if they are not nodes. */
+struct frames_topo;
+int sim_topology(const sim *s, struct frames_topo *out); /* 0 if out of memory */
+void sim_topology_free(struct frames_topo *t);
+const double *sim_frame(sim *s); /* 3 per stored node; NULL if out of memory */
+int sim_bodies(const sim *s);
+const char *sim_body_name(const sim *s, int body);
+
+/* Exact check of the present state: pairs that meet, elements that are inverted. */
+int sim_verify(sim *s, int *met, int *inverted);
+
+/* Quantities for `expect`; 0 if the name is not known. */
+int sim_quantity(sim *s, const char *name, const char *body, double *out);
+
+/* Everything that the next step depends on, as bytes. */
+size_t sim_state_size(const sim *s);
+void sim_save(const sim *s, void *bytes);
+int sim_load(sim *s, const void *bytes, size_t size); /* 0 if it does not fit */
+
+/* Contact forces of the last step on each vertex, 3 each (N); NULL before the first. */
+const double *sim_forces(const sim *s);
+
+#endif

@@ -1,0 +1,578 @@
+/* gap-sim.c - deformable bodies from a scene file, free of intersections
+   Reads a scene (common/scene.h), steps it (common/sim.h), and writes frames.gapf, stats.csv,
+   checkpoint.bin and view.html into a directory. Without a scene it runs the demo below. */
+#include "frames.h"
+#include "gen.h"
+#include "scene.h"
+#include "sim.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define VERSION "gap-sim 0.1.0"
+
+static const char help[] =
+    "usage: gap-sim [SCENE.json] [-o DIR] [options]\n"
+    "Without a scene: the demo. Writes frames.gapf, stats.csv, checkpoint.bin, view.html to DIR\n"
+    "(default SCENE.out).\n"
+    "  --steps N       stop after N steps in all\n"
+    "  --threads N     default: one per core; the result does not depend on it\n"
+    "  --resume        go on from the checkpoint in DIR\n"
+    "  --overwrite     replace what is in DIR\n"
+    "  --verify        exact check for intersections and inversions after every step\n"
+    "  --expect        check the scene's expectations at the end; exit 1 if one is not met\n"
+    "  --check         read the scene, say what looks unwise, do not run\n"
+    "  --ccd inclusion|additive   certified (default) or cheaper collision detection\n"
+    "  --scale S       multiply all lengths by S (a power of two gives the same bits times S)\n"
+    "  --every K       write every K-th step as a frame\n"
+    "  --mesh-dir D    look for mesh files there first\n"
+    "  --vtu --obj     also write these, one file a frame\n"
+    "  --forces        also write forces.csv: contact force per body and step\n"
+    "  --help --version --help-scene --help-mesh\n";
+
+/* Rings and balls tumble into a bowl on the ground: self-contact, friction, many bodies. */
+static const char demo[] =
+    "{\"geometry\": [\n"
+    " {\"name\": \"bowl\", \"is_obstacle\": true, \"mesh\": {\"kind\": \"bowl\", \"radius\": 1.1,\n"
+    "  \"segments\": 36, \"rings\": 9}, \"transformation\": {\"translation\": [0, 1.15, 0]}},\n"
+    " {\"name\": \"ring\", \"mesh\": {\"kind\": \"torus\", \"major\": 0.42, \"minor\": 0.13,\n"
+    "  \"segments\": 26}, \"transformation\": {\"rotation\": [15, 0, 10],\n"
+    "  \"translation\": [0, 0.75, 0]}, \"copies\": {\"count\": [1, 3, 1], \"step\": [0.08, 0.36, "
+    "0.05]}},\n"
+    " {\"name\": \"ball\", \"mesh\": {\"kind\": \"ball\", \"radius\": 0.24, \"refine\": 3},\n"
+    "  \"transformation\": {\"translation\": [-0.3, 2.05, 0.1]},\n"
+    "  \"copies\": {\"count\": [2, 2, 1], \"step\": [0.6, 0.55, 0]}},\n"
+    " {\"name\": \"block\", \"mesh\": {\"kind\": \"box\", \"size\": 0.36, \"cells\": 4},\n"
+    "  \"transformation\": {\"rotation\": [30, 20, 40], \"translation\": [0.05, 3.2, 0]}},\n"
+    " {\"type\": \"ground\"}],\n"
+    "\"materials\": {\"type\": \"NeoHookean\", \"E\": 6e4, \"nu\": 0.4, \"rho\": 1000},\n"
+    "\"boundary_conditions\": {\"rhs\": [0, 9.81, 0]},\n"
+    "\"contact\": {\"friction_coefficient\": 0.3},\n"
+    "\"time\": {\"dt\": 0.02, \"tend\": 2.0}}\n";
+
+typedef struct options {
+    const char *scene, *dir, *mesh_dir;
+    long long steps;
+    int threads, resume, overwrite, verify, expect, check, additive, every, vtu, obj, forces;
+    double scale;
+} options;
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static int fail(int code, const char *format, ...)
+{
+    va_list args;
+    fprintf(stderr, "gap-sim: ");
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return code;
+}
+
+/* ---------------------------------------------------------------- files of a run */
+typedef struct run {
+    const options *o;
+    const scene *sc;
+    sim *s;
+    char dir[3000];
+    frames_writer *frames;
+    FILE *stats, *forces;
+    unsigned char *state;
+    int frame_count;
+} run;
+
+static void path_of(const run *r, const char *name, char out[4096])
+{
+    snprintf(out, 4096, "%s/%s", r->dir, name);
+}
+
+static uint32_t crc_of(const unsigned char *p, size_t n)
+{
+    uint32_t crc = 0xffffffffu;
+    size_t i;
+    int k;
+    for (i = 0; i < n; ++i) {
+        crc ^= p[i];
+        for (k = 0; k < 8; ++k) crc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1u)));
+    }
+    return ~crc;
+}
+
+/* The state and its crc under a temporary name, then renamed: the old one or the new one is
+   there. */
+static int write_checkpoint(run *r)
+{
+    char path[4096], temporary[4096];
+    size_t n = sim_state_size(r->s);
+    uint32_t crc;
+    FILE *f;
+    int bad;
+    sim_save(r->s, r->state);
+    crc = crc_of(r->state, n);
+    path_of(r, "checkpoint.bin", path);
+    path_of(r, "checkpoint.tmp", temporary);
+    f = fopen(temporary, "wb");
+    if (!f) return 0;
+    fwrite("GAPC0001", 1, 8, f);
+    fwrite(&crc, 1, 4, f);
+    fwrite(r->state, 1, n, f);
+    bad = fflush(f) != 0 || ferror(f) || fsync(fileno(f)) != 0;
+    if (fclose(f) != 0) bad = 1;
+    if (bad || rename(temporary, path) != 0) {
+        remove(temporary);
+        return 0;
+    }
+    return 1;
+}
+
+static int read_checkpoint(run *r)
+{
+    char path[4096], magic[8];
+    size_t n = sim_state_size(r->s);
+    uint32_t crc;
+    int ok;
+    FILE *f;
+    path_of(r, "checkpoint.bin", path);
+    f = fopen(path, "rb");
+    if (!f) return fail(0, "%s: %s", path, strerror(errno));
+    ok = fread(magic, 1, 8, f) == 8 && memcmp(magic, "GAPC0001", 8) == 0 && fread(&crc, 1, 4,
+        f) == 4 &&
+        fread(r->state, 1, n, f) == n && getc(f) == EOF && crc_of(r->state, n) == crc;
+    fclose(f);
+    if (!ok) return fail(0, "%s: damaged, or of another scene", path);
+    if (!sim_load(r->s, r->state, n)) return fail(0, "%s: belongs to another scene or scale", path);
+    return 1;
+}
+
+static const char columns[] =
+    "step,time,newton,lag,contacts,min_distance,max_active,kappa,kinetic,elastic,external,barrier,"
+    "friction,px,py,pz,lx,ly,lz,momentum_residual,min_det,cone_residual,s_broad,s_ccd,s_assembly,"
+    "s_solve,s_total\n";
+
+/* Keeps the rows of stats.csv up to a step, or begins a new file. */
+static FILE *open_stats(run *r, long long last)
+{
+    char path[4096], temporary[4096], line[4096];
+    FILE *old, *f;
+    path_of(r, "stats.csv", path);
+    path_of(r, "stats.tmp", temporary);
+    f = fopen(temporary, "wb");
+    if (!f) return NULL;
+    fputs(columns, f);
+    old = last > 0 ? fopen(path, "rb") : NULL;
+    if (old && fgets(line, sizeof line, old)) {
+        while (fgets(line, sizeof line, old)) {
+            if (!strchr(line, '\n') || atoll(line) > last || atoll(line) < 1) break;
+            fputs(line, f);
+        }
+    }
+    if (old) fclose(old);
+    if (fflush(f) != 0 || rename(temporary, path) != 0) {
+        fclose(f);
+        return NULL;
+    }
+    return f;
+}
+
+static int put_stats(run *r, const sim_report *p)
+{
+    double d = p->contacts ? p->min_distance : NAN;
+    fprintf(r->stats, "%lld,%.17g,%d,%d,%d,%.17g,%.17g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g",
+        sim_steps(r->s),
+        sim_time(r->s), p->newton, p->lag, p->contacts, d, p->contacts ? p->max_active : NAN,
+            p->kappa,
+        p->kinetic, p->elastic, p->external, p->barrier, p->friction);
+    fprintf(r->stats, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.6g,%.9g,%.6g,%.4g,%.4g,%.4g,%.4g,%.4g\n",
+        p->momentum[0], p->momentum[1], p->momentum[2], p->angular[0], p->angular[1], p->angular[2],
+        p->momentum_residual, p->min_det < HUGE_VAL ? p->min_det : NAN, p->cone_residual,
+            p->seconds[0],
+        p->seconds[1], p->seconds[2], p->seconds[3], p->seconds[4]);
+    return fflush(r->stats) == 0;
+}
+
+static void surface_mesh(run *r, mesh *m)
+{
+    struct frames_topo t;
+    if (!sim_topology(r->s, &t)) return;
+    memset(m, 0, sizeof *m);
+    m->order = 1;
+    if (mesh_add_nodes(m, t.nodes) == 0 && mesh_add_tris(m, t.tris) == 0 &&
+        mesh_add_edges(m, t.edges) == 0 && mesh_add_points(m, t.points) == 0) {
+        memcpy(m->x, sim_frame(r->s), 3 * (size_t)t.nodes * sizeof *m->x);
+        memcpy(m->tri, t.tri, 3 * (size_t)t.tris * sizeof *m->tri);
+        memcpy(m->edge, t.edge, 2 * (size_t)t.edges * sizeof *m->edge);
+        memcpy(m->point, t.point, (size_t)t.points * sizeof *m->point);
+    }
+    sim_topology_free(&t);
+}
+
+/* The frame of this step, and, if asked for, other formats beside it. */
+static int put_frame(run *r)
+{
+    char name[64], path[4096];
+    mesh_error e;
+    mesh m;
+    const double *x = sim_frame(r->s);
+    if (!x || !frames_write(r->frames, sim_steps(r->s), sim_time(r->s), x)) return 0;
+    if (!r->o->obj && !r->o->vtu) return 1;
+    memset(&m, 0, sizeof m);
+    surface_mesh(r, &m);
+    if (r->o->obj) {
+        snprintf(name, sizeof name, "frame%06lld.obj", sim_steps(r->s));
+        path_of(r, name, path);
+        if (!mesh_write(path, &m, &e)) fail(0, "%s: %s", path, e.text);
+    }
+    if (r->o->vtu) {
+        snprintf(name, sizeof name, "frame%06lld.vtu", sim_steps(r->s));
+        path_of(r, name, path);
+        if (!mesh_write(path, &m, &e)) fail(0, "%s: %s", path, e.text);
+    }
+    mesh_free(&m);
+    return 1;
+}
+
+/* Tells readers which bodies never move: those may overlap each other. */
+static int put_resting(run *r)
+{
+    unsigned char *fixed = calloc((size_t)r->sc->bodies + 1, 1);
+    int i, k, ok;
+    if (!fixed) return 0;
+    for (i = 0; i < r->sc->bodies; ++i) {
+        const scene_body *b = &r->sc->body[i];
+        fixed[i] = b->obstacle && b->motions == 0;
+        for (k = 0; k < r->sc->dirichlets; ++k) if (r->sc->dirichlet[k].obstacle) fixed[i] = 0;
+    }
+    ok = frames_write_fixed(r->frames, fixed);
+    free(fixed);
+    return ok;
+}
+
+static int open_run(run *r)
+{
+    char path[4096];
+    const char **names;
+    struct frames_topo t;
+    long long kept = 0;
+    int i, ok, n = sim_bodies(r->s);
+    struct stat st;
+    r->state = malloc(sim_state_size(r->s));
+    if (!r->state) return fail(3, "out of memory");
+    if (mkdir(r->dir, 0777) != 0 && errno != EEXIST) {
+        return fail(errno == ENOSPC ? 3 : 2, "%s: %s", r->dir, strerror(errno));
+    }
+    path_of(r, "frames.gapf", path);
+    if (stat(path, &st) == 0 && !r->o->resume && !r->o->overwrite) {
+        return fail(2, "%s holds another run; use --resume or --overwrite", r->dir);
+    }
+    if (r->o->resume) {
+        if (!read_checkpoint(r)) return 2;
+        r->frames = frames_resume(path, sim_steps(r->s), &kept);
+        if (!r->frames) return fail(2, "%s: cannot be read or written", path);
+    } else {
+        names = malloc(((size_t)n + 1) * sizeof *names);
+        for (i = 0; names && i < n; ++i) names[i] = sim_body_name(r->s, i);
+        r->frames = names ? frames_create(path, 3, n, names) : NULL;
+        free((void *)names);
+        if (!r->frames) return fail(errno == ENOSPC ? 3 : 2, "%s: %s", path, strerror(errno));
+        if (!put_resting(r)) return fail(3, "%s: cannot write", path);
+    }
+    if (kept == 0) {
+        ok = sim_topology(r->s, &t) && frames_write_topo(r->frames, &t);
+        sim_topology_free(&t);
+        if (!ok || !put_frame(r)) return fail(3, "%s: cannot write", path);
+    }
+    r->stats = open_stats(r, sim_steps(r->s));
+    if (!r->stats) return fail(2, "%s/stats.csv: %s", r->dir, strerror(errno));
+    return write_checkpoint(r) ? 0 : fail(3, "%s/checkpoint.bin: %s", r->dir, strerror(errno));
+}
+
+/* ---------------------------------------------------------------- the loop */
+static void progress(const run *r, const sim_report *p, double t0, long long first, long long last)
+{
+    struct timespec ts;
+    double spent, left;
+    long long done = sim_steps(r->s) - first;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    spent = (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec - t0;
+    left = done > 0 ? spent / (double)done * (double)(last - sim_steps(r->s)) : 0.0;
+    if (isatty(STDERR_FILENO)) {
+        int bar = (int)(30.0 * (double)sim_steps(r->s) / (double)(last > 0 ? last : 1)), i;
+        fprintf(stderr, "\r[");
+        for (i = 0; i < 30; ++i) fputc(i < bar ? '#' : '.', stderr);
+        fprintf(stderr, "] %lld/%lld  t=%.3f s  newton %d  contacts %d  gap %.2g  %.0f s left   ",
+            sim_steps(r->s), last, sim_time(r->s), p->newton, p->contacts,
+            p->contacts ? p->min_distance : 0.0, left);
+        if (sim_steps(r->s) >= last) fputc('\n', stderr);
+    } else {
+        fprintf(stderr, "step=%lld time=%.6g newton=%d lag=%d contacts=%d min_distance=%.6g "
+            "kappa=%.4g"
+            " seconds=%.3g\n", sim_steps(r->s), sim_time(r->s), p->newton, p->lag, p->contacts,
+            p->contacts ? p->min_distance : NAN, p->kappa, p->seconds[4]);
+    }
+}
+
+static int is_cancelled(void *user)
+{
+    (void)user;
+    return 0; /* an interrupt waits for the step to end */
+}
+
+/* One step of h, or two of h/2 if that does not converge. 0, or an exit code. */
+static int advance(run *r, sim_report *p)
+{
+    double h = r->sc->h;
+    int status = sim_step(r->s, h, p), i;
+    if (status == 1) {
+        fail(0, "step %lld did not converge at h = %g s; trying h/2", sim_steps(r->s) + 1, h);
+        for (i = 0; i < 2; ++i) {
+            status = sim_step(r->s, 0.5 * h, p);
+            if (status) break;
+        }
+    }
+    if (status == 1) {
+        return fail(1, "step %lld does not converge. The last good state is kept in %s. A smaller "
+            "time"
+            " step, a larger dhat or a larger x_delta may help.", sim_steps(r->s) + 1, r->dir);
+    }
+    if (status == -2) return fail(3, "out of memory");
+    if (status < 0) return fail(1, "step %lld: error %d; the last good state is kept",
+        sim_steps(r->s) + 1, status);
+    return 0;
+}
+
+static int verify(run *r)
+{
+    int met = 0, inverted = 0, status = sim_verify(r->s, &met, &inverted);
+    if (status < 0) return fail(3, "verify: error %d", status);
+    if (met || inverted) {
+        return fail(1, "step %lld: %d pairs intersect, elements inverted: %s", sim_steps(r->s), met,
+            inverted ? "yes" : "no");
+    }
+    return 0;
+}
+
+static int loop(run *r)
+{
+    long long first = sim_steps(r->s),
+        last = (long long)floor((r->sc->tend - r->sc->t0) / r->sc->h + 0.5);
+    struct timespec ts;
+    double t0;
+    int code = 0, every = r->o->every > 0 ? r->o->every : r->sc->every;
+    sim_report p;
+    if (r->o->steps >= 0 && r->o->steps < last) last = r->o->steps;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    t0 = (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+    while (sim_steps(r->s) < last && !code && !interrupted) {
+        code = advance(r, &p);
+        if (code) break;
+        if (r->o->verify) code = verify(r);
+        if (code) break;
+        if (!put_stats(r, &p)) code = fail(3, "%s/stats.csv: %s", r->dir, strerror(errno));
+        if (!code && (sim_steps(r->s) % every == 0 || sim_steps(r->s) == last) && !put_frame(r)) {
+            code = fail(3, "%s/frames.gapf: %s", r->dir, strerror(errno));
+        }
+        if (!code && !write_checkpoint(r)) code = fail(3, "%s/checkpoint.bin: %s", r->dir,
+            strerror(errno));
+        progress(r, &p, t0, first, last);
+    }
+    if (interrupted && !code) {
+        fail(0, "interrupted after step %lld; --resume goes on from there", sim_steps(r->s));
+        code = 130;
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------- expectations and advice */
+static int expectations(run *r)
+{
+    const scene *sc = r->sc;
+    int i, bad = 0;
+    double v;
+    if (sc->expect_contact >= 0) {
+        sim_quantity(r->s, "contacts", "", &v);
+        if ((v > 0.0) != sc->expect_contact) bad = 1;
+        printf("%s  contact %s\n", bad ? "MISSED" : "met   ", v > 0.0 ? "happened" :
+            "did not happen");
+    }
+    for (i = 0; i < sc->expects; ++i) {
+        const scene_expect *e = &sc->expect[i];
+        int ok, lengths = strcmp(e->name, "contacts") != 0;
+        if (!sim_quantity(r->s, e->name, e->body, &v)) {
+            return fail(2, "expect, line %d: unknown quantity \"%s\" or body \"%s\"", e->line,
+                e->name,
+                e->body);
+        }
+        if (lengths) v /= sc->scale;
+        ok = v >= e->low && v <= e->high;
+        printf("%s  %s %s = %.9g in [%.9g, %.9g]\n", ok ? "met   " : "MISSED", e->body, e->name, v,
+            e->low,
+            e->high);
+        bad |= !ok;
+    }
+    return bad;
+}
+
+static void advice(const scene *sc, const sim *s)
+{
+    double k[2], edge = sim_shortest_edge(s), dhat = sim_dhat(s), l = sim_length(s);
+    sim_kappa_bounds(s, k);
+    printf("l=%.6g dhat=%.6g dhat/l=%.3g shortest_edge=%.6g kappa_min=%.6g kappa_max=%.6g\n", l,
+        dhat,
+        dhat / l, edge, k[0], k[1]);
+    printf("steps=%lld h=%.6g bodies=%d vertices=%d resting_gap=%.6g\n",
+        (long long)floor((sc->tend - sc->t0) / sc->h + 0.5), sc->h, sc->bodies, sim_vertices(s),
+        sim_resting_gap(s));
+    if (dhat > 0.5 * edge) printf("unwise: dhat is more than half the shortest edge: neighbours "
+        "repel\n");
+    if (dhat < 1e-6 * l) printf("unwise: dhat below 1e-6 l: expect many Newton iterations\n");
+    if (sc->kappa > 0.0 && (sc->kappa < 0.01 * k[0] || sc->kappa > 100.0 * k[1])) {
+        printf("unwise: the fixed barrier stiffness is far outside [kappa_min, kappa_max]\n");
+    }
+    if (sc->h > 0.1 && !sc->quasistatic) printf("unwise: h above 0.1 s damps motion strongly\n");
+}
+
+/* view.html by the program beside this one, if it is there. */
+static void write_view(const run *r, const char *self)
+{
+    char program[4096];
+    const char *slash = strrchr(self, '/');
+    pid_t child;
+    int status;
+    snprintf(program, sizeof program, "%.*sgap-view", slash ? (int)(slash - self) + 1 : 0, self);
+    if (access(program, X_OK) != 0) return;
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stdout)) _exit(1);
+        execl(program, "gap-view", r->dir, (char *)NULL);
+        _exit(1);
+    }
+    if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+        !WEXITSTATUS(status)) {
+        printf("open %s/view.html\n", r->dir);
+    }
+}
+
+/* ---------------------------------------------------------------- command line */
+static int parse(int argc, char **argv, options *o)
+{
+    int i;
+    char *end;
+    for (i = 1; i < argc; ++i) {
+        const char *a = argv[i], *v = i + 1 < argc ? argv[i + 1] : NULL;
+        if (!strcmp(a, "--help")) return fputs(help, stdout), 1;
+        if (!strcmp(a, "--version")) return puts(VERSION), 1;
+        if (!strcmp(a, "--help-scene")) return scene_help(stdout), 1;
+        if (!strcmp(a, "--help-mesh")) return gen_help(stdout), 1;
+        if (!strcmp(a, "--resume")) o->resume = 1;
+        else if (!strcmp(a, "--overwrite")) o->overwrite = 1;
+        else if (!strcmp(a, "--verify")) o->verify = 1;
+        else if (!strcmp(a, "--expect")) o->expect = 1;
+        else if (!strcmp(a, "--check")) o->check = 1;
+        else if (!strcmp(a, "--vtu")) o->vtu = 1;
+        else if (!strcmp(a, "--obj")) o->obj = 1;
+        else if (!strcmp(a, "--forces")) o->forces = 1;
+        else if (a[0] != '-') {
+            if (o->scene) return fail(2, "two scenes: %s and %s", o->scene, a) + 1;
+            o->scene = a;
+        } else {
+            int ok = 1;
+            if (!v) return fail(2, "%s: unknown, or its value is missing (--help)", a) + 1;
+            ++i;
+            if (!strcmp(a, "-o")) o->dir = v;
+            else if (!strcmp(a, "--mesh-dir")) o->mesh_dir = v;
+            else if (!strcmp(a, "--steps")) ok = (o->steps = strtoll(v, &end, 10)) >= 0 && *v &&
+                !*end;
+            else if (!strcmp(a, "--threads")) ok = (o->threads = (int)strtol(v, &end, 10)) > 0 &&
+                !*end;
+            else if (!strcmp(a, "--every")) ok = (o->every = (int)strtol(v, &end, 10)) > 0 && !*end;
+            else if (!strcmp(a, "--scale")) ok = (o->scale = strtod(v, &end)) > 0.0 && !*end &&
+                o->scale < 1e300;
+            else if (!strcmp(a, "--ccd")) {
+                o->additive = !strcmp(v, "additive");
+                ok = o->additive || !strcmp(v, "inclusion");
+            } else return fail(2, "unknown option %s (--help)", a) + 1;
+            if (!ok) return fail(2, "%s: bad value %s (--help)", a, v) + 1;
+        }
+    }
+    return 0;
+}
+
+static int simulate(const options *o, const scene *sc, const char *self)
+{
+    static char error[8192];
+    sim_options so;
+    run r;
+    int code;
+    memset(&so, 0, sizeof so);
+    memset(&r, 0, sizeof r);
+    so.additive = o->additive;
+    so.cancel = is_cancelled;
+    so.threads = pool_open(o->threads);
+    r.o = o;
+    r.sc = sc;
+    if (o->dir) snprintf(r.dir, sizeof r.dir, "%s", o->dir);
+    else if (o->scene) {
+        const char *dot = strrchr(o->scene, '.');
+        int n = dot && !strcmp(dot, ".json") ? (int)(dot - o->scene) : (int)strlen(o->scene);
+        snprintf(r.dir, sizeof r.dir, "%.*s.out", n, o->scene);
+    } else snprintf(r.dir, sizeof r.dir, "gap-sim.out");
+    r.s = sim_open(sc, &so, error, sizeof error);
+    if (!r.s) {
+        fail(0, "%s: %s", o->scene ? o->scene : "demo", error);
+        pool_close(so.threads);
+        return strcmp(error, "out of memory") ? 2 : 3;
+    }
+    if (o->check) {
+        advice(sc, r.s);
+        code = 0;
+    } else {
+        signal(SIGINT, on_interrupt);
+        code = open_run(&r);
+        if (!code) code = loop(&r);
+        if (r.frames && !frames_finish(r.frames) && !code) code = fail(3,
+            "%s/frames.gapf: cannot write", r.dir);
+        if (r.stats && fclose(r.stats) != 0 && !code) code = 3;
+        if (!code && o->expect) code = expectations(&r);
+        if (!code || code == 130 || code == 1) write_view(&r, self);
+    }
+    free(r.state);
+    sim_close(r.s);
+    pool_close(so.threads);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    options o;
+    scene sc;
+    int code, ok;
+    memset(&o, 0, sizeof o);
+    o.steps = -1;
+    o.scale = 1.0;
+    code = parse(argc, argv, &o);
+    if (code) return code - 1;
+    if (o.scene) ok = scene_read(&sc, "gap-sim", o.scene, o.mesh_dir, o.scale);
+    else ok = scene_parse(&sc, "gap-sim", "demo", demo, sizeof demo - 1, NULL, o.scale);
+    if (!ok) return 2;
+    code = simulate(&o, &sc, argv[0]);
+    scene_free(&sc);
+    return code;
+}
