@@ -626,7 +626,7 @@ static inline int gap_ccd__boxes_apart(
 }
 
 /* w = (A, B, C) of four points times scale, lanes x y z and one not used; returns the largest
-   |A| + |B| + |C|. */
+   |A| + |B| + |C|, or NaN if that is not finite. */
 static inline double gap_ccd__differences(const double *p, int tri, double scale, double w[3][4])
 {
     gap_ccd__v4 a, b, c, d = {p[9], p[10], p[11], 0.0}, A, B, C;
@@ -653,8 +653,9 @@ static inline double gap_ccd__differences(const double *p, int tri, double scale
     memcpy(w[2], &C, sizeof C);
     GAP_CCD__DO GAP_CCD__L(a) = GAP_CCD__ABS(A) + GAP_CCD__ABS(B) + GAP_CCD__ABS(C);
     memcpy(m, &a, sizeof m);
+    m[3] = 0.0 * (m[0] + m[1] + m[2]); /* 0, or NaN */
     m[0] = m[1] > m[0] ? m[1] : m[0];
-    return m[2] > m[0] ? m[2] : m[0];
+    return (m[2] > m[0] ? m[2] : m[0]) + m[3];
 }
 
 /* Differences of an extreme pair, brought to a size of about 1; distances are scaled alike. Points
@@ -665,7 +666,7 @@ static inline void gap_ccd__rescale(gap_ccd__pairing *q, const double *p0, const
     double g = q->g0 > q->g1 ? q->g0 : q->g1, tiny;
     int e = 0, i, k;
 
-    if (!(g < HUGE_VAL)) {
+    if (!(q->g0 < HUGE_VAL && q->g1 < HUGE_VAL)) {
         q->g0 = gap_ccd__differences(p0, q->tri, 0.00390625, q->w0);
         q->g1 = gap_ccd__differences(p1, q->tri, 0.00390625, q->w1);
         g = q->g0 > q->g1 ? q->g0 : q->g1;
@@ -707,13 +708,15 @@ static inline double gap_ccd__motion(const gap_ccd__pairing *q)
     return most;
 }
 
-/* A pair whose boxes meet. Kept apart, so that the many others pay nothing for it. */
+/* A pair whose boxes meet, or are not asked: to keep a part of the gap its distance must be known.
+   A function of its own, so that the many others pay nothing for it. */
 GAP_CCD__APART int gap_ccd__solve_near(const gap_ccd_options *opt, int tri, const double *p0,
     const double *p1, double dist, double t_max, double *toi, int *work)
 {
     gap_ccd__pairing q;
     double g;
 
+    *work = 0;
     q.tri = tri;
     q.dist = dist;
     q.g0 = gap_ccd__differences(p0, tri, 1.0, q.w0);
@@ -721,10 +724,12 @@ GAP_CCD__APART int gap_ccd__solve_near(const gap_ccd_options *opt, int tri, cons
     g = q.g0 > q.g1 ? q.g0 : q.g1;
     q.tol = opt && opt->rel_tolerance > 0.0 ? opt->rel_tolerance : 1e-6;
     q.tol = opt && opt->tolerance > 0.0 ? opt->tolerance : q.tol * gap_ccd__motion(&q);
-    if (g >= 1.0 / GAP_CCD__RANGE && g <= GAP_CCD__RANGE) {
+    if (g >= 1.0 / GAP_CCD__RANGE && q.g0 <= GAP_CCD__RANGE && q.g1 <= GAP_CCD__RANGE) {
         q.g0 += GAP_CCD__TINY;
         q.g1 += GAP_CCD__TINY;
     } else {
+        *toi = 0.0;
+        if (!(gap_ccd__finite(p0, 12) && gap_ccd__finite(p1, 12))) return GAP_CCD_ENONFIN;
         gap_ccd__rescale(&q, p0, p1);
     }
     return gap_ccd__search(&q, opt ? opt->keep : 0.0, t_max,
@@ -736,15 +741,13 @@ static inline int gap_ccd__solve(const gap_ccd_options *opt, int tri, const doub
     const double *p1, double dist, double t_max, double *toi, int *work)
 {
     double sum;
-    int apart = gap_ccd__boxes_apart(p0, p1, tri, dist, &sum);
 
+    if ((opt && opt->keep > 0.0) || !gap_ccd__boxes_apart(p0, p1, tri, dist, &sum)
+        || !(sum - sum == 0.0))
+        return gap_ccd__solve_near(opt, tri, p0, p1, dist, t_max, toi, work);
     *work = 0;
-    *toi = 0.0;
-    if (!(sum - sum == 0.0) && !(gap_ccd__finite(p0, 12) && gap_ccd__finite(p1, 12)))
-        return GAP_CCD_ENONFIN;
     *toi = t_max;
-    if (apart && !(opt && opt->keep > 0.0)) return GAP_CCD_FREE;
-    return gap_ccd__solve_near(opt, tri, p0, p1, dist, t_max, toi, work);
+    return GAP_CCD_FREE;
 }
 
 GAP_CCD_API int gap_ccd_pair(void *user, int dim, int kind, const double *p0, const double *p1,

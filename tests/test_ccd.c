@@ -73,9 +73,11 @@ static MunitResult edge_nonfinite(const MunitParameter params[], void *data)
 {
     static const double bad[3] = {NAN, INFINITY, -INFINITY};
     static const double apart[12] = {5, 5, 9, 6, 7, 8, 0, 1, 0, 1, 0, 0};
+    gap_ccd_options o = {0};
     double p[24], toi;
     int kind, i, b;
     (void)params, (void)data;
+    o.keep = 0.2;
     for (kind = 0; kind < 4; ++kind)
         for (i = 0; i < 6 * points_of[kind]; ++i)
             for (b = 0; b < 3; ++b) {
@@ -86,6 +88,10 @@ static MunitResult edge_nonfinite(const MunitParameter params[], void *data)
                 toi = 9.0;
                 munit_assert_int(gap_ccd_pair(NULL, 3, kind, p, p + half, 0.0, 1.0, &toi), ==,
                     GAP_CCD_ENONFIN);
+                munit_assert_double(toi, ==, 0.0);
+                toi = 9.0;
+                munit_assert_int(
+                    gap_ccd_pair(&o, 3, kind, p, p + half, 0.0, 1.0, &toi), ==, GAP_CCD_ENONFIN);
                 munit_assert_double(toi, ==, 0.0);
             }
     munit_assert_int(
