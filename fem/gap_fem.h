@@ -112,7 +112,7 @@ typedef struct gap_fem {
     /* private */
     gap_fem_options opt;
     int geo_nodes, geo_per_element, geo_points, *geo_node, *index_p, *index_q, map_order;
-    double *geo_x, *geo, *dphi, *ctrl_u, *ctrl_x, ctrl_norm, w_sum;
+    double *geo_x, *geo, *dphi, *dphi_t, *ctrl_u, *ctrl_x, ctrl_norm, w_sum;
     void *mem[32];
     size_t mem_size[32];
     int mems;
@@ -1333,6 +1333,8 @@ static inline int gap_fem__tables(gap_fem *f)
     int dim = f->dim, p = f->order, q = f->geometry, n = f->opt.rule_count, m, i;
     int degree = f->opt.degree > 0 ? f->opt.degree : (p == 1 ? 1 : 2 * p) + dim * (q - 1);
     int mass = f->opt.mass_degree > 0 ? f->opt.mass_degree : 2 * p + dim * (q - 1);
+    int wide = (f->per_element + 3) & ~3, a;
+    double *d;
 
     if (degree > 60 || mass > 60 || n > 1000000) return GAP_FEM_ESIZE;
     if (n <= 0) n = gap_fem__rule(dim, degree, NULL, NULL);
@@ -1344,7 +1346,8 @@ static inline int gap_fem__tables(gap_fem *f)
     f->mass_xi = f->w ? gap_fem__doubles(f, gap_fem__z(m, dim)) : NULL;
     f->mass_w = f->mass_xi ? gap_fem__doubles(f, (size_t)m) : NULL;
     f->dphi = f->mass_w ? gap_fem__doubles(f, gap_fem__z(n, f->per_element * dim)) : NULL;
-    if (!f->dphi) return GAP_FEM_ENOMEM;
+    f->dphi_t = f->dphi ? gap_fem__doubles(f, gap_fem__z(n, dim * wide)) : NULL;
+    if (!f->dphi_t) return GAP_FEM_ENOMEM;
     if (f->opt.rule_count > 0) {
         memcpy(f->xi, f->opt.rule_xi, sizeof(double) * gap_fem__z(n, dim));
         memcpy(f->w, f->opt.rule_w, sizeof(double) * (size_t)n);
@@ -1354,8 +1357,11 @@ static inline int gap_fem__tables(gap_fem *f)
     gap_fem__rule(dim, mass, f->mass_xi, f->mass_w);
     for (f->w_sum = 0.0, i = 0; i < n; ++i) {
         f->w_sum += f->w[i];
-        gap_fem__eval(dim, p, f->index_p, f->xi + i * dim, NULL,
-            f->dphi + gap_fem__z(i, f->per_element * dim));
+        d = f->dphi + gap_fem__z(i, f->per_element * dim);
+        gap_fem__eval(dim, p, f->index_p, f->xi + i * dim, NULL, d);
+        for (a = 0; a < dim * wide; ++a) /* the same as [direction][function], filled with zeros */
+            f->dphi_t[gap_fem__z(i, dim * wide) + (size_t)a]
+                = a % wide < f->per_element ? d[a % wide * dim + a / wide] : 0.0;
     }
     return GAP_FEM_OK;
 }
@@ -1929,21 +1935,26 @@ GAP_FEM__INLINE int gap_fem__linear(int n, const gap_fem *f, const double *x, in
 #define GAP_FEM__GROUP 8
 
 /* F at quadrature points first..first+n-1 of element e with nodal displacements u. */
-static inline void gap_fem__gradients(const gap_fem *f, int e, const double *u, int first, int n,
-    double *F)
+GAP_FEM__INLINE void gap_fem__gradients(int dim, const gap_fem *f, int e, const double *u,
+    int first, int n, double *F)
 {
-    int dim = f->dim, k = f->per_element, q, a, i, j;
+    int k = f->per_element, q, a, i, j;
     double D[9];
 
     for (q = first; q < first + n; ++q, F += dim * dim) {
         const double *d = f->dphi + gap_fem__z(q, k * dim);
         const double *R = f->geo + (gap_fem__z(e, f->geo_points)
             + (size_t)(f->geo_points > 1 ? q : 0)) * (size_t)(dim * dim + 1);
+        GAP_FEM__UNROLL
         for (i = 0; i < dim * dim; ++i) D[i] = 0.0;
         for (a = 0; a < k; ++a)
+            GAP_FEM__UNROLL
             for (i = 0; i < dim; ++i)
+                GAP_FEM__UNROLL
                 for (j = 0; j < dim; ++j) D[i * dim + j] += u[a * dim + i] * d[a * dim + j];
+        GAP_FEM__UNROLL
         for (i = 0; i < dim; ++i) {
+            GAP_FEM__UNROLL
             for (j = 0; j < dim; ++j) {
                 double s = D[i * dim] * R[j] + D[i * dim + 1] * R[dim + j];
                 if (dim == 3) s += D[i * dim + 2] * R[2 * dim + j];
@@ -1964,74 +1975,86 @@ static inline int gap_fem__material(const gap_fem *f, int n, const double *F, co
 
 /* Bring stress (rows 1) or tangent (rows dim*dim) at a point into reference coordinates:
    A_(r)(ij) -> w sum_j A_(r)(ij) R_(j'j). */
-static inline void gap_fem__pull(int dim, int rows, double w, const double *R, double *A)
+GAP_FEM__INLINE void gap_fem__pull(int dim, int rows, double w, const double *R, double *A)
 {
     double t[3];
-    int r, i, j;
+    int r, j;
 
     for (r = 0; r < rows * dim; ++r, A += dim) {
+        GAP_FEM__UNROLL
         for (j = 0; j < dim; ++j) {
-            for (t[j] = 0.0, i = 0; i < dim; ++i) t[j] += A[i] * R[j * dim + i];
+            t[j] = A[0] * R[j * dim] + A[1] * R[j * dim + 1];
+            if (dim == 3) t[j] += A[2] * R[j * dim + 2];
         }
+        GAP_FEM__UNROLL
         for (j = 0; j < dim; ++j) A[j] = w * t[j];
     }
 }
 
-/* K += sum over the points of a group of G^T C G in reference coordinates, where C has been pulled
-   on both sides: T = C G first, then rows of K as sums of rows of T. Only columns from the block's
-   own node on are right; the caller mirrors. */
-static inline void gap_fem__stiffness(int dim, int k, int n, const double *dphi, const double *C,
-    double *T, double *K)
+/* K += sum over the n points of a group of G^T C G in reference coordinates, where C has been
+   pulled on both sides. T[q][ij'][c][b] = sum_l' C_(ij')(cl') g_bl' first, with functions b along
+   the vectors (k of them, wide with zeros), then K_(ai)(bc) = sum_qj' g_aj' T. Only blocks b >= a
+   are right; the caller mirrors. dt: gradients as [q][l'][b]. */
+GAP_FEM__INLINE void gap_fem__stiffness(int dim, int k, int wide, int n, const double *dphi,
+    const double *dt, const double *C, double *T, double *K)
 {
-    int m = k * dim, dd = dim * dim, q, r, a, i, j, b, c, l;
-    const double *g, *row;
-    gap_fem__w acc, v;
-    double s;
+    enum { NV = 4 / GAP_FEM__LANES };
+    int m = k * dim, dd = dim * dim, q, r, a, i, j, b, c, l, v;
+    gap_fem__w acc[3][4], t, g[3];
+    double out[4], *row;
 
-    for (q = 0; q < n; ++q) { /* T[q][i j'][b k] = sum_l' C_(ij')(kl') g_bl' */
-        g = dphi + gap_fem__z(q, m);
-        for (r = 0; r < dd; ++r) {
-            row = C + (q * dd + r) * dd;
-            for (b = 0; b < k; ++b) {
+    for (q = 0; q < n; ++q) {
+        for (b = 0; b < wide; b += GAP_FEM__LANES) {
+            GAP_FEM__UNROLL
+            for (l = 0; l < dim; ++l) memcpy(g + l, dt + (q * dim + l) * wide + b, sizeof *g);
+            for (r = 0; r < dd; ++r) {
+                const double *s = C + (q * dd + r) * dd;
+                GAP_FEM__UNROLL
                 for (c = 0; c < dim; ++c) {
-                    s = row[c * dim] * g[b * dim] + row[c * dim + 1] * g[b * dim + 1];
-                    if (dim == 3) s += row[c * dim + 2] * g[b * dim + 2];
-                    T[(q * dd + r) * m + b * dim + c] = s;
+                    t = s[c * dim] * g[0] + s[c * dim + 1] * g[1];
+                    if (dim == 3) t = t + s[c * dim + 2] * g[2];
+                    memcpy(T + ((q * dd + r) * dim + c) * wide + b, &t, sizeof t);
                 }
             }
         }
     }
     for (a = 0; a < k; ++a) {
         for (i = 0; i < dim; ++i) {
-            for (l = a * dim; l < m; l += GAP_FEM__LANES) {
-                if (l + GAP_FEM__LANES > m) {
-                    for (; l < m; ++l) {
-                        for (s = K[(a * dim + i) * m + l], q = 0; q < n; ++q)
-                            for (j = 0; j < dim; ++j)
-                                s += dphi[q * m + a * dim + j] * T[(q * dd + i * dim + j) * m + l];
-                        K[(a * dim + i) * m + l] = s;
-                    }
-                    break;
-                }
-                memcpy(&acc, K + (a * dim + i) * m + l, sizeof acc);
+            for (b = a & ~3; b < wide; b += 4) {
+                GAP_FEM__UNROLL
+                for (c = 0; c < dim * NV; ++c) gap_fem__fill(&acc[c / NV][c % NV], 0.0);
                 for (q = 0; q < n; ++q) {
+                    GAP_FEM__UNROLL
                     for (j = 0; j < dim; ++j) {
-                        memcpy(&v, T + (q * dd + i * dim + j) * m + l, sizeof v);
-                        acc = acc + dphi[q * m + a * dim + j] * v;
+                        const double *s = T + (q * dd + i * dim + j) * dim * wide + b;
+                        double w = dphi[q * m + a * dim + j];
+                        GAP_FEM__UNROLL
+                        for (c = 0; c < dim * NV; ++c) {
+                            memcpy(&t, s + c / NV * wide + c % NV * GAP_FEM__LANES, sizeof t);
+                            acc[c / NV][c % NV] = acc[c / NV][c % NV] + w * t;
+                        }
                     }
                 }
-                memcpy(K + (a * dim + i) * m + l, &acc, sizeof acc);
+                row = K + (a * dim + i) * m;
+                for (c = 0; c < dim; ++c) {
+                    for (v = 0; v < NV; ++v)
+                        memcpy(out + v * GAP_FEM__LANES, &acc[c][v], sizeof t);
+                    for (v = b < a ? a - b : 0; v < 4 && b + v < k; ++v)
+                        row[(b + v) * dim + c] += out[v];
+                }
             }
         }
     }
 }
 
 /* One element: energy, gradient or Hessian (what as above). */
-static inline int gap_fem__element(const gap_fem *f, const double *x, int e, int what, double *out)
+GAP_FEM__INLINE int gap_fem__element(int dim, const gap_fem *f, const double *x, int e, int what,
+    double *out)
 {
-    int dim = f->dim, dd = dim * dim, k = f->per_element, m = k * dim, q, n, i, j, a, bad = 0;
+    int dd = dim * dim, k = f->per_element, m = k * dim, q, n, i, j, a, b, bad = 0;
+    int wide = (k + 3) & ~3;
     double u[35 * 3], F[9 * GAP_FEM__GROUP], P[9 * GAP_FEM__GROUP], psi[GAP_FEM__GROUP];
-    double C[81 * GAP_FEM__GROUP], T[9 * 105 * GAP_FEM__GROUP], par[4 * GAP_FEM__GROUP], swap[81];
+    double C[81 * GAP_FEM__GROUP], T[9 * 108 * GAP_FEM__GROUP], par[4 * GAP_FEM__GROUP], swap[81];
     const int *node = f->node + gap_fem__z(e, k);
     const double *R, *d;
 
@@ -2043,7 +2066,7 @@ static inline int gap_fem__element(const gap_fem *f, const double *x, int e, int
     for (q = 0; what && q < (what == 1 ? m : m * m); ++q) out[q] = 0.0;
     for (q = 0; q < f->points; q += n) {
         n = f->points - q < GAP_FEM__GROUP ? f->points - q : GAP_FEM__GROUP;
-        gap_fem__gradients(f, e, u, q, n, F);
+        gap_fem__gradients(dim, f, e, u, q, n, F);
         if (gap_fem__material(f, n, F, par, what == 3, what ? NULL : psi, what == 1 ? P : NULL,
             what > 1 ? C : NULL)) bad = 1;
         for (i = 0; i < n; ++i) {
@@ -2055,6 +2078,7 @@ static inline int gap_fem__element(const gap_fem *f, const double *x, int e, int
             } else if (what == 1) {
                 gap_fem__pull(dim, 1, f->w[q + i] * R[dd], R, P + i * dd);
                 for (a = 0; a < k; ++a)
+                    GAP_FEM__UNROLL
                     for (j = 0; j < dim; ++j) {
                         double s = P[i * dd + j * dim] * d[a * dim]
                             + P[i * dd + j * dim + 1] * d[a * dim + 1];
@@ -2063,13 +2087,15 @@ static inline int gap_fem__element(const gap_fem *f, const double *x, int e, int
                     }
             } else { /* symmetric: pull rows, transpose, pull rows */
                 gap_fem__pull(dim, dd, 1.0, R, C + i * dd * dd);
-                for (a = 0; a < dd * dd; ++a) swap[a] = C[i * dd * dd + (a % dd) * dd + a / dd];
+                for (a = 0; a < dd; ++a)
+                    for (b = 0; b < dd; ++b) swap[a * dd + b] = C[(i * dd + b) * dd + a];
                 gap_fem__pull(dim, dd, f->w[q + i] * R[dd], R, swap);
                 memcpy(C + i * dd * dd, swap, sizeof(double) * (size_t)(dd * dd));
             }
         }
         if (what > 1)
-            gap_fem__stiffness(dim, k, n, f->dphi + gap_fem__z(q, m), C, T, out);
+            gap_fem__stiffness(dim, k, wide, n, f->dphi + gap_fem__z(q, m),
+                f->dphi_t + gap_fem__z(q, dim * wide), C, T, out);
     }
     for (i = 0; what > 1 && i < m; ++i)
         for (j = 0; j < i; ++j) out[i * m + j] = out[j * m + i];
@@ -2090,8 +2116,9 @@ static inline int gap_fem__range(const gap_fem *f, const double *x, int begin, i
             : gap_fem__linear(2, f, x, begin, end, what, out);
     if (what > 1) size *= size;
     for (e = begin; e < end; ++e) {
-        if (gap_fem__element(f, x, e, what, what ? out + (size_t)(e - begin) * size : out))
-            status = GAP_FEM_INVERTED;
+        double *to = what ? out + (size_t)(e - begin) * size : out;
+        if (f->dim == 3 ? gap_fem__element(3, f, x, e, what, to)
+            : gap_fem__element(2, f, x, e, what, to)) status = GAP_FEM_INVERTED;
     }
     if (what == 0 && status) *out = HUGE_VAL;
     return status;
