@@ -984,27 +984,27 @@ static inline int gap_ldlt__cut_by_plane(gap_ldlt__graph *g, const double *x, in
     gap_ldlt__moves *m, gap_ldlt__arena *a)
 {
     size_t mark = a->used;
-    int *id = gap_ldlt__take(a, g->n), *rank = gap_ldlt__take(a, g->n);
-    int *count = gap_ldlt__take(a, 2 * (g->n + 2)), *keep = gap_ldlt__take(a, g->n);
-    double *key = gap_ldlt__take_doubles(a, g->n), d[5][3], least[2] = {1e300, 1e300}, bad;
-    double first = 0.0;
-    int c, i, tries, which[2] = {0, 0}, cut, from;
+    int *id = gap_ldlt__take(a, g->n), *count = gap_ldlt__take(a, 2 * (g->n + 2));
+    int *keep = id, *rank[3], cut[3], from[3], c, i, tries;
+    double *key = gap_ldlt__take_doubles(a, g->n), d[5][3], least[3] = {1e300, 1e300, 1e300};
+    double bad, first = 0.0;
 
-    if (!id || !rank || !count || !keep || !key) return 0;
+    for (c = 0; c < 3; ++c) rank[c] = gap_ldlt__take(a, g->n);
+    if (!id || !count || !key || !rank[0] || !rank[1] || !rank[2]) return 0;
     tries = gap_ldlt__directions(x, g->n, dim, d);
-    for (c = 0; c < tries; ++c) {
-        bad = gap_ldlt__sweep(g, x, dim, d[c], id, key, rank, count, &cut, &from);
-        if (bad < least[0]) {
-            least[1] = least[0], which[1] = which[0];
-            least[0] = bad, which[0] = c;
-        } else if (bad < least[1]) {
-            least[1] = bad, which[1] = c;
+    for (c = 0; c < tries; ++c) { /* slot 2 is new; slots 0 and 1 are the best so far, in order */
+        least[2] = gap_ldlt__sweep(g, x, dim, d[c], id, key, rank[2], count, &cut[2], &from[2]);
+        for (i = 2; i > 0 && least[i] < least[i - 1]; --i) {
+            int *r = rank[i], k = cut[i], f = from[i];
+            bad = least[i];
+            rank[i] = rank[i - 1], cut[i] = cut[i - 1], from[i] = from[i - 1];
+            least[i] = least[i - 1];
+            rank[i - 1] = r, cut[i - 1] = k, from[i - 1] = f, least[i - 1] = bad;
         }
     }
     for (c = 0; c < 2 && least[c] <= 1.1 * least[0]; ++c) {
-        gap_ldlt__sweep(g, x, dim, d[which[c]], id, key, rank, count, &cut, &from);
-        for (i = 0; i < g->n; ++i) g->side[i] = rank[i] >= cut;
-        gap_ldlt__separate(g, from);
+        for (i = 0; i < g->n; ++i) g->side[i] = rank[c][i] >= cut[c];
+        gap_ldlt__separate(g, from[c]);
         gap_ldlt__weigh(g);
         gap_ldlt__refine_separator(g, m, 8);
         bad = gap_ldlt__badness(g);
@@ -2051,6 +2051,70 @@ GAP_LDLT__INLINE512 static inline void gap_ldlt__panel_512(const int m, int kd, 
     }
 }
 
+/* y = A x: four strips side by side are four streams from memory, which is what bounds the solve. */
+GAP_LDLT__AVX512 static inline void gap_ldlt__forward_avx512(int m, int kd, const double *a,
+    ptrdiff_t sa, const double *x, double *y)
+{
+    int i, k;
+
+    for (i = 0; i + 3 < m; i += 4, a += 4 * sa, y += 32) {
+        const double *a1 = a + sa, *a2 = a + 2 * sa, *a3 = a + 3 * sa;
+        GAP_LDLT__SPLAT8(p0, 0.0); GAP_LDLT__SPLAT8(p1, 0.0);
+        GAP_LDLT__SPLAT8(p2, 0.0); GAP_LDLT__SPLAT8(p3, 0.0);
+        for (k = 0; k < kd; ++k) {
+            GAP_LDLT__SPLAT8(z, x[k]);
+            p0 = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a + 8 * k), z, p0);
+            p1 = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a1 + 8 * k), z, p1);
+            p2 = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a2 + 8 * k), z, p2);
+            p3 = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a3 + 8 * k), z, p3);
+        }
+        GAP_LDLT__TO(gap_ldlt__u8, y) = p0; GAP_LDLT__TO(gap_ldlt__u8, y + 8) = p1;
+        GAP_LDLT__TO(gap_ldlt__u8, y + 16) = p2; GAP_LDLT__TO(gap_ldlt__u8, y + 24) = p3;
+    }
+    for (; i < m; ++i, a += sa, y += 8) {
+        GAP_LDLT__SPLAT8(p0, 0.0); GAP_LDLT__SPLAT8(p1, 0.0);
+        for (k = 0; k + 1 < kd; k += 2) {
+            GAP_LDLT__SPLAT8(z0, x[k]); GAP_LDLT__SPLAT8(z1, x[k + 1]);
+            p0 = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a + 8 * k), z0, p0);
+            p1 = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a + 8 * k + 8), z1, p1);
+        }
+        if (k < kd) {
+            GAP_LDLT__SPLAT8(z, x[k]);
+            p0 = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a + 8 * k), z, p0);
+        }
+        GAP_LDLT__TO(gap_ldlt__u8, y) = p0 + p1;
+    }
+}
+
+GAP_LDLT__AVX512 static inline void gap_ldlt__backward_avx512(int m, int kd, const double *a,
+    ptrdiff_t sa, const double *x, double *t)
+{
+    int i, k;
+
+    for (i = 0; i + 3 < m; i += 4, a += 4 * sa, x += 32) {
+        const double *a1 = a + sa, *a2 = a + 2 * sa, *a3 = a + 3 * sa;
+        gap_ldlt__v8 x0 = GAP_LDLT__AT(gap_ldlt__u8, x), x1 = GAP_LDLT__AT(gap_ldlt__u8, x + 8);
+        gap_ldlt__v8 x2 = GAP_LDLT__AT(gap_ldlt__u8, x + 16);
+        gap_ldlt__v8 x3 = GAP_LDLT__AT(gap_ldlt__u8, x + 24);
+        for (k = 0; k < kd; ++k) {
+            gap_ldlt__v8 p = GAP_LDLT__AT(gap_ldlt__u8, t + 8 * k);
+            gap_ldlt__v8 q = GAP_LDLT__AT(gap_ldlt__u8, a2 + 8 * k) * x2;
+            p = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a + 8 * k), x0, p);
+            q = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a3 + 8 * k), x3, q);
+            p = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a1 + 8 * k), x1, p);
+            GAP_LDLT__TO(gap_ldlt__u8, t + 8 * k) = p + q;
+        }
+    }
+    for (; i < m; ++i, a += sa, x += 8) {
+        gap_ldlt__v8 x0 = GAP_LDLT__AT(gap_ldlt__u8, x);
+        for (k = 0; k < kd; ++k) {
+            gap_ldlt__v8 p = GAP_LDLT__AT(gap_ldlt__u8, t + 8 * k);
+            GAP_LDLT__TO(gap_ldlt__u8, t + 8 * k)
+                = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a + 8 * k), x0, p);
+        }
+    }
+}
+
 GAP_LDLT__AVX512 static inline void gap_ldlt__gemm_avx512(int m, int kd, const double *a,
     ptrdiff_t sa, const double *b, int cols, double *const *c, int add)
 {
@@ -2111,6 +2175,8 @@ static inline void gap_ldlt__set_kernels(gap_ldlt__kernels *k, int isa)
         k->group = 3;
         k->gemm = gap_ldlt__gemm_avx512;
         k->panel = gap_ldlt__panel_avx512;
+        k->forward = gap_ldlt__forward_avx512;
+        k->backward = gap_ldlt__backward_avx512;
     }
 #endif
     (void)isa;
@@ -2652,18 +2718,20 @@ static inline void gap_ldlt__spread(gap_ldlt__job *j, int shared, int count, int
 static inline void gap_ldlt__children(gap_ldlt__job *j, int shared, int part)
 {
     gap_ldlt *s = j->run->s;
-    int c, i, b = s->b;
+    int c, i, r, b = s->b;
 
     j->part = part;
     for (c = s->child[j->f]; c >= 0; c = s->next[c]) {
         const int *rel = s->rel + s->row_ptr[c];
         j->cn = gap_ldlt__below(s, c);
         j->cp = 0;
-        for (i = 0; i < j->cn; ++i) {
-            int p = rel[i / b] * b + i % b;
-            j->pos[i] = p;
-            if (p < j->nc) j->cp = i + 1;
-            j->to[i] = 8 * (p < j->nc ? p : p - j->nc);
+        for (i = 0; i < j->cn; i += b, ++rel) {
+            int p = *rel * b, below = p < j->nc ? 0 : j->nc;
+            if (p < j->nc) j->cp = i + b;
+            for (r = 0; r < b; ++r) {
+                j->pos[i + r] = p + r;
+                j->to[i + r] = 8 * (p + r - below);
+            }
         }
         j->cu = gap_ldlt__update_of(s, c, j->arena);
         if (part == 0 || j->cp < j->cn)
@@ -3169,13 +3237,11 @@ static inline void gap_ldlt__upper(const gap_ldlt__kernels *k, const double *l, 
     }
 }
 
-enum { GAP_LDLT__SOLVE_GROUP = 4 };
-
 static inline void gap_ldlt__solve_down(gap_ldlt *s, const gap_ldlt__kernels *k, int f, double *y,
     double *x)
 {
     int nc = gap_ldlt__cols(s, f), nu = gap_ldlt__below(s, f), s1 = gap_ldlt__strips(nc);
-    int s2 = gap_ldlt__strips(nu), st, m, i, r, b = s->b;
+    int s2 = gap_ldlt__strips(nu), i, r, b = s->b;
     const double *l = s->l + s->l_ptr[f];
     const int *rows = s->rows + s->row_ptr[f];
     double *z = y + (ptrdiff_t)b * s->first[f], *out = x + 8 * s1;
@@ -3185,12 +3251,9 @@ static inline void gap_ldlt__solve_down(gap_ldlt *s, const gap_ldlt__kernels *k,
     gap_ldlt__lower(k, l, nc, x);
     memcpy(z, x, (size_t)nc * sizeof(double));
     l += (ptrdiff_t)8 * nc * s1;
-    for (st = 0; st < s2; st += m) {
-        m = s2 - st < GAP_LDLT__SOLVE_GROUP ? s2 - st : GAP_LDLT__SOLVE_GROUP;
-        k->forward(m, nc, l + (ptrdiff_t)8 * nc * st, (ptrdiff_t)8 * nc, x, out + 8 * st);
-    }
-    for (i = 0; i < nu; i += b) {
-        double *to = y + (ptrdiff_t)b * rows[i / b];
+    k->forward(s2, nc, l, (ptrdiff_t)8 * nc, x, out);
+    for (i = 0; i < nu; i += b, ++rows) {
+        double *to = y + (ptrdiff_t)b * *rows;
         for (r = 0; r < b; ++r) to[r] -= out[i + r];
     }
 }
@@ -3199,23 +3262,20 @@ static inline void gap_ldlt__solve_up(gap_ldlt *s, const gap_ldlt__kernels *k, i
     double *x)
 {
     int nc = gap_ldlt__cols(s, f), nu = gap_ldlt__below(s, f), s1 = gap_ldlt__strips(nc);
-    int s2 = gap_ldlt__strips(nu), st, m, i, r, b = s->b;
+    int s2 = gap_ldlt__strips(nu), i, r, b = s->b;
     const double *l = s->l + s->l_ptr[f];
     const int *rows = s->rows + s->row_ptr[f];
     double *z = y + (ptrdiff_t)b * s->first[f], *in = x + 8 * s1, *t = x + 8 * (s1 + s2);
 
     memcpy(x, z, (size_t)nc * sizeof(double));
     for (i = nc; i < 8 * s1; ++i) x[i] = 0.0;
-    for (i = 0; i < nu; i += b) {
-        const double *from = y + (ptrdiff_t)b * rows[i / b];
+    for (i = 0; i < nu; i += b, ++rows) {
+        const double *from = y + (ptrdiff_t)b * *rows;
         for (r = 0; r < b; ++r) in[i + r] = from[r];
     }
     for (; i < 8 * s2; ++i) in[i] = 0.0;
     memset(t, 0, (size_t)nc * 8 * sizeof(double));
-    for (st = 0; st < s2; st += m) {
-        m = s2 - st < GAP_LDLT__SOLVE_GROUP ? s2 - st : GAP_LDLT__SOLVE_GROUP;
-        k->backward(m, nc, l + (ptrdiff_t)8 * nc * (s1 + st), (ptrdiff_t)8 * nc, in + 8 * st, t);
-    }
+    k->backward(s2, nc, l + (ptrdiff_t)8 * nc * s1, (ptrdiff_t)8 * nc, in, t);
     gap_ldlt__upper(k, l, nc, x, t);
     memcpy(z, x, (size_t)nc * sizeof(double));
 }
