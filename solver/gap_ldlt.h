@@ -1589,8 +1589,8 @@ static inline double gap_ldlt__cost(double cols, double below, double b)
 {
     double c = cols * b, s1 = ceil(c / 8), u = below * b, s2 = ceil(u / 8);
 
-    return c * c * (s1 / 3 + s2) / 2 + 4 * s2 * (s2 + 1) * (c + 7) + 8 * c * (s1 + s2)
-        + 40 * (s1 + s2) + 6 * u + 500;
+    return c * c * (s1 / 3 + s2) / 2 + 4 * s2 * (s2 + 1) * (c + 7) + 24 * c * (s1 + s2)
+        + 10 * (s1 + s2) + 6 * u + 300;
 }
 
 /* Merges supernode c into its parent p when the common front costs less than the two. */
@@ -2051,7 +2051,7 @@ GAP_LDLT__INLINE512 static inline void gap_ldlt__panel_512(const int m, int kd, 
     }
 }
 
-/* y = A x: four strips side by side are four streams from memory, which is what bounds the solve. */
+/* y = A x: four strips side by side are four streams from memory, which bounds the solve. */
 GAP_LDLT__AVX512 static inline void gap_ldlt__forward_avx512(int m, int kd, const double *a,
     ptrdiff_t sa, const double *x, double *y)
 {
