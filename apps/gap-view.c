@@ -6,10 +6,12 @@
 #define GAP_DISTANCE_STATIC
 #include "gap_distance.h"
 
+#include "csv.h"
 #include "frames.h"
 #include "gap_view_html.h"
 #include "mesh.h"
 #include "png.h"
+#include "pool.h"
 #include "raster.h"
 
 #include <errno.h>
@@ -31,8 +33,8 @@ static const char help[] =
     "  --frame K      which frame of a picture; -1 is the last (default)\n"
     "  --sheet K      K frames, evenly spread, on one picture\n"
     "  --size WxH     of the picture (1280x720)\n"
-    "  --camera A,E,Z azimuth and elevation in degrees, zoom (30,20,1)\n"
-    "  --color C      body (default), speed, displacement\n"
+    "  --camera A,E,Z azimuth and elevation in degrees, zoom (30,20,1; a plane scene 0,0,1)\n"
+    "  --color C      body (default), speed, displacement, strain, distance\n"
     "  --no-edges     leave out the lines of the mesh\n"
     "  --every N      only every N-th frame goes into the page\n"
     "  --help --version\n";
@@ -43,7 +45,7 @@ static const unsigned char palette[][3] = {{90, 143, 214}, {226, 139, 75}, {96, 
 
 typedef struct options {
     const char *input, *html, *png, *color;
-    int frame, sheet, width, height, edges, every;
+    int frame, sheet, width, height, edges, every, camera; /* camera: 1 if given */
     double azimuth, elevation, zoom;
 } options;
 
@@ -74,6 +76,8 @@ typedef struct shape {
     int tris, edges, points;
     int *tri, *edge, *point; /* in drawn nodes */
     int *body;      /* 1 per drawn node */
+    int planes;
+    double *plane;  /* point and normal, 6 each */
 } shape;
 
 static void shape_free(shape *s)
@@ -83,12 +87,13 @@ static void shape_free(shape *s)
     free(s->edge);
     free(s->point);
     free(s->body);
+    free(s->plane);
     memset(s, 0, sizeof *s);
 }
 
 /* Keeps the nodes that a triangle, edge or point uses; solids without triangles show their
    boundary. */
-static void shape_make(const frames_topo *t, shape *s)
+static void shape_make(const frames_topo *t, int dim, shape *s)
 {
     int *list[3], count[3], *own = NULL, *to, i, k;
     mesh m;
@@ -133,6 +138,11 @@ static void shape_make(const frames_topo *t, shape *s)
     for (i = 0; i < count[2]; ++i) s->point[i] = to[list[2][i]];
     free(to);
     free(own);
+    s->planes = t->planes;
+    s->plane = need(calloc(6 * (size_t)t->planes + 1, sizeof *s->plane));
+    for (i = 0; i < 2 * t->planes; ++i) for (k = 0; k < dim; ++k) {
+        s->plane[3 * (size_t)i + (size_t)k] = t->plane[(size_t)dim * (size_t)i + (size_t)k];
+    }
 }
 
 /* Positions of the drawn nodes, always three coordinates. */
@@ -145,64 +155,74 @@ static void shape_place(const shape *s, const double *x, int dim, double *out)
     }
 }
 
-/* ---------------------------------------------------------------- stats.csv */
-typedef struct table {
-    char **column;
-    int columns, rows;
-    double *value; /* nan where there is none */
-} table;
+/* ---------------------------------------------------------------- frame by frame */
+typedef struct walk {
+    frames_reader r;
+    shape s;
+    int n;         /* frames so far */
+    int topo;      /* number of the topology, from 0 */
+    int fresh;     /* the first frame of its topology */
+    double *x, *before, *rest; /* 3 per drawn node: now, a frame ago, first of this topology */
+    double time, time_before;
+} walk;
 
-static void table_free(table *t)
+static void walk_close(walk *w)
 {
-    int i;
-    for (i = 0; i < t->columns; ++i) free(t->column[i]);
-    free(t->column);
-    free(t->value);
-    memset(t, 0, sizeof *t);
+    frames_close(&w->r);
+    shape_free(&w->s);
+    free(w->x);
+    free(w->before);
+    free(w->rest);
+    memset(w, 0, sizeof *w);
 }
 
-/* Next line without its end, NULL at the end of the file or beyond 64 KB. */
-static char *next_line(FILE *f, char *buffer, int size)
+static int walk_open(walk *w, const char *path)
 {
-    size_t n;
-    if (!fgets(buffer, size, f)) return NULL;
-    n = strlen(buffer);
-    if (n && buffer[n - 1] != '\n' && !feof(f)) return NULL;
-    while (n && (buffer[n - 1] == '\n' || buffer[n - 1] == '\r')) buffer[--n] = '\0';
-    return buffer;
+    memset(w, 0, sizeof *w);
+    w->topo = -1;
+    return frames_open(&w->r, path);
 }
 
-/* The rows that are whole; a torn last line is left out. 1, or 0 if there is no such file. */
-static int table_read(const char *path, table *t)
+/* Squares of lengths must stay finite: what is larger is no scene. */
+static int drawable(const double *x, size_t n)
 {
-    static char line[65536];
-    FILE *f = fopen(path, "rb");
-    char *p, *end;
-    int room = 0, i;
-    memset(t, 0, sizeof *t);
-    if (!f) return 0;
-    if (next_line(f, line, sizeof line)) {
-        for (p = strtok(line, ","); p; p = strtok(NULL, ",")) {
-            t->column = need(realloc(t->column, (size_t)(t->columns + 1) * sizeof *t->column));
-            t->column[t->columns] = need(malloc(strlen(p) + 1));
-            strcpy(t->column[t->columns++], p);
-        }
+    size_t i;
+    for (i = 0; i < n; ++i) if (!(fabs(x[i]) < 1e150)) return 0;
+    return 1;
+}
+
+/* 1: the next frame stands in w. 0: no more, or damage (w->r.damaged, w->r.error). */
+static int walk_next(walk *w)
+{
+    size_t bytes;
+    double *swap = w->before;
+    if (!frames_next(&w->r)) return 0;
+    if (!drawable(w->r.x, (size_t)w->r.dim * (size_t)w->r.topo.nodes) || !drawable(&w->r.time, 1)) {
+        snprintf(w->r.error, sizeof w->r.error, "step %lld: a position or time that is no number",
+            w->r.step);
+        w->r.damaged = 1;
+        return 0;
     }
-    while (t->columns > 0 && next_line(f, line, sizeof line)) {
-        if (t->rows == room) {
-            room = room ? 2 * room : 256;
-            t->value = need(realloc(t->value, (size_t)room * (size_t)t->columns * sizeof(double)));
-        }
-        for (p = line, i = 0; i < t->columns; ++i) {
-            double v = strtod(p, &end);
-            t->value[(size_t)t->rows * (size_t)t->columns + (size_t)i] = end == p ? NAN : v;
-            if (*end != (i + 1 < t->columns ? ',' : '\0')) break;
-            p = end + 1;
-        }
-        if (i == t->columns) ++t->rows;
-        else break;
+    w->fresh = w->n++ == 0 || w->r.topo_changed;
+    if (w->fresh) {
+        shape_free(&w->s);
+        shape_make(&w->r.topo, w->r.dim, &w->s);
+        bytes = (3 * (size_t)w->s.nodes + 1) * sizeof(double);
+        w->x = need(realloc(w->x, bytes));
+        w->before = need(realloc(w->before, bytes));
+        w->rest = need(realloc(w->rest, bytes));
+        ++w->topo;
+        shape_place(&w->s, w->r.x, w->r.dim, w->rest);
+        memcpy(w->x, w->rest, bytes - sizeof(double));
+        memcpy(w->before, w->rest, bytes - sizeof(double));
+        w->time_before = w->r.time;
+    } else {
+        w->before = w->x;
+        w->x = swap;
+        w->time_before = w->time;
+        shape_place(&w->s, w->r.x, w->r.dim, w->x);
     }
-    fclose(f);
+    w->time = w->r.time;
     return 1;
 }
 
@@ -266,35 +286,58 @@ static void put_ints(FILE *f, const char *name, const int *v, size_t n, int byte
 /* ---------------------------------------------------------------- distance to contact */
 typedef struct nearness {
     double far_, near_;
-    double *rest;   /* positions of the first frame of this topology */
-    const shape *s;
+    const walk *w;
     gap_broad broad;
+    pool *threads;
+    int ready;
 } nearness;
+
+static void nearness_free(nearness *c)
+{
+    gap_broad_free(&c->broad);
+    pool_close(c->threads);
+}
 
 /* Pairs of one body count only where they were far apart at first: the neighbourhood of a node on
    its own surface is no contact. */
 static int worth_a_look(void *user, int kind, int v, int t)
 {
     const nearness *c = user;
-    const int *node = c->s->tri + 3 * (size_t)t;
-    const double *a = c->rest + 3 * (size_t)v, *b = c->rest + 3 * (size_t)node[0];
+    const int *node = c->w->s.tri + 3 * (size_t)t;
+    const double *a = c->w->rest + 3 * (size_t)v, *b = c->w->rest + 3 * (size_t)node[0];
     double d2 = 0.0;
     int k;
     (void)kind;
-    if (c->s->body[v] != c->s->body[node[0]]) return 1;
+    if (c->w->s.body[v] != c->w->s.body[node[0]]) return 1;
     for (k = 0; k < 3; ++k) d2 += (a[k] - b[k]) * (a[k] - b[k]);
     return d2 > 16.0 * c->far_ * c->far_;
 }
 
-static void note_pair(const nearness *c, const shape *s, const double *x, int v, const int *t,
-    double *least)
+/* Colours reach from twice a usual dhat (a thousandth of the scene) down by three decades. */
+static void nearness_init(nearness *c, const walk *w, double diagonal)
 {
+    gap_broad_options o;
+    memset(c, 0, sizeof *c);
+    memset(&o, 0, sizeof o);
+    c->far_ = 2e-3 * diagonal;
+    c->near_ = 2e-6 * diagonal;
+    c->w = w;
+    c->threads = pool_open(0); /* NULL is a plain loop */
+    o.keep = worth_a_look;
+    o.keep_user = c;
+    o.parallel_for = pool_for;
+    o.parallel_user = c->threads;
+    gap_broad_init(&c->broad, &o);
+}
+
+static void note_pair(const nearness *c, int v, const int *t, double *least)
+{
+    const double *x = c->w->x, *r = c->w->rest;
     double d = sqrt(gap_distance_vf(x + 3 * (size_t)v, x + 3 * (size_t)t[0], x + 3 * (size_t)t[1],
         x + 3 * (size_t)t[2]));
     int k;
     if (!(d < c->far_)) return;
-    if (s->body[v] == s->body[t[0]]) { /* the own surface counts where it has come closer */
-        const double *r = c->rest;
+    if (c->w->s.body[v] == c->w->s.body[t[0]]) { /* the own surface counts where it came closer */
         double before = gap_distance_vf(r + 3 * (size_t)v, r + 3 * (size_t)t[0],
             r + 3 * (size_t)t[1], r + 3 * (size_t)t[2]);
         if (!(4.0 * d * d < before)) return;
@@ -303,19 +346,45 @@ static void note_pair(const nearness *c, const shape *s, const double *x, int v,
     for (k = 0; k < 3; ++k) if (d < least[t[k]]) least[t[k]] = d;
 }
 
-/* 8 bits per node: 0 farther than far_, 255 nearer than near_, logarithmic between. */
-static void nearness_of(nearness *c, const shape *s, const double *x, unsigned char *out)
+/* Obstacle half-spaces. */
+static void note_planes(const shape *s, const double *x, double *least)
 {
-    double *least = need(malloc(((size_t)s->nodes + 1) * sizeof *least));
-    const int *pair = NULL;
-    int n = 0, i;
-    for (i = 0; i < s->nodes; ++i) least[i] = HUGE_VAL;
-    if (gap_broad_build(&c->broad, x, NULL, 0.5 * c->far_) == GAP_BROAD_OK &&
-        gap_broad_pairs(&c->broad, GAP_BROAD_VF, &pair, &n) == GAP_BROAD_OK) {
-        for (i = 0; i < n; ++i, pair += 2) {
-            note_pair(c, s, x, pair[0], s->tri + 3 * (size_t)pair[1], least);
+    int i, j, k;
+    for (j = 0; j < s->planes; ++j) {
+        const double *p = s->plane + 6 * (size_t)j;
+        for (i = 0; i < s->nodes; ++i) {
+            double d = 0.0;
+            for (k = 0; k < 3; ++k) d += (x[3 * (size_t)i + (size_t)k] - p[k]) * p[k + 3];
+            if (fabs(d) < least[i]) least[i] = fabs(d);
         }
     }
+}
+
+/* 8 bits per node of the walk's frame: 0 farther than far_, 255 nearer than near_, logarithmic
+   between. From vertices to triangles and planes; rods and grains among each other have none. */
+static void nearness_of(nearness *c, unsigned char *out)
+{
+    const shape *s = &c->w->s;
+    double *least = need(malloc(((size_t)s->nodes + 1) * sizeof *least));
+    const int *pair = NULL;
+    gap_broad_mesh m;
+    int n = 0, i;
+    for (i = 0; i < s->nodes; ++i) least[i] = HUGE_VAL;
+    if (c->w->fresh || !c->ready) {
+        memset(&m, 0, sizeof m);
+        m.dim = 3;
+        m.nodes = s->nodes;
+        m.tris = s->tris;
+        m.tri = s->tri;
+        c->ready = gap_broad_set_mesh(&c->broad, &m) == GAP_BROAD_OK;
+    }
+    if (c->ready && gap_broad_build(&c->broad, c->w->x, NULL, 0.5 * c->far_) == GAP_BROAD_OK &&
+        gap_broad_pairs(&c->broad, GAP_BROAD_VF, &pair, &n) == GAP_BROAD_OK) {
+        for (i = 0; i < n; ++i, pair += 2) {
+            note_pair(c, pair[0], s->tri + 3 * (size_t)pair[1], least);
+        }
+    }
+    note_planes(s, c->w->x, least);
     for (i = 0; i < s->nodes; ++i) {
         double v = least[i] < c->far_ ? log(c->far_ / least[i]) / log(c->far_ / c->near_) : 0.0;
         out[i] = (unsigned char)(v >= 1.0 ? 255.0 : v <= 0.0 ? 0.0 : 255.0 * v + 0.5);
@@ -324,56 +393,67 @@ static void nearness_of(nearness *c, const shape *s, const double *x, unsigned c
 }
 
 /* ---------------------------------------------------------------- the page */
+typedef struct moment {
+    long long step;
+    double time;
+    int topo;
+} moment;
+
 typedef struct survey {
-    double low[3], high[3];
-    int frames, topos;
+    double low[3], high[3], diagonal;
+    int frames, topos, dim;
+    moment *moment; /* 1 per frame */
 } survey;
 
-/* First pass: bounds of all that is drawn, and how much of it there is. */
-static int survey_make(const char *path, int every, survey *out, char *error, size_t size)
+/* First pass: bounds of all that is drawn, and how much of it there is. Exit code. */
+static int survey_make(const char *path, int every, survey *out)
 {
-    frames_reader r;
-    shape s;
-    double *x = NULL;
-    int i, k, n = 0;
+    walk w;
+    size_t i;
+    int k, room = 0;
     memset(out, 0, sizeof *out);
-    memset(&s, 0, sizeof s);
-    if (!frames_open(&r, path)) {
-        snprintf(error, size, "%s", r.error);
-        frames_close(&r);
-        return 0;
+    if (!walk_open(&w, path)) {
+        fail("%s: %s", path, w.r.error);
+        walk_close(&w);
+        return 2;
     }
+    out->dim = w.r.dim;
     for (k = 0; k < 3; ++k) {
         out->low[k] = HUGE_VAL;
         out->high[k] = -HUGE_VAL;
     }
-    while (frames_next(&r)) {
-        if (n == 0 || r.topo_changed) {
-            shape_free(&s);
-            shape_make(&r.topo, &s);
-            x = need(realloc(x, (3 * (size_t)s.nodes + 1) * sizeof *x));
-            ++out->topos;
+    while (walk_next(&w)) {
+        if ((w.n - 1) % every) continue;
+        if (out->frames == room) {
+            room = 2 * room + 64;
+            out->moment = need(realloc(out->moment, (size_t)room * sizeof *out->moment));
         }
-        if (n++ % every) continue;
-        ++out->frames;
-        shape_place(&s, r.x, r.dim, x);
-        for (i = 0; i < s.nodes; ++i) for (k = 0; k < 3; ++k) {
-            out->low[k] = fmin(out->low[k], x[3 * (size_t)i + (size_t)k]);
-            out->high[k] = fmax(out->high[k], x[3 * (size_t)i + (size_t)k]);
+        out->moment[out->frames].step = w.r.step;
+        out->moment[out->frames].time = w.time;
+        out->moment[out->frames++].topo = w.topo;
+        for (i = 0; i < (size_t)w.s.nodes; ++i) for (k = 0; k < 3; ++k) {
+            double v = w.x[3 * i + (size_t)k];
+            if (v < out->low[k]) out->low[k] = v;
+            if (v > out->high[k]) out->high[k] = v;
         }
     }
-    if (r.damaged) fprintf(stderr, "gap-view: %s: %s; shown up to there\n", path, r.error);
+    out->topos = w.topo + 1;
+    if (w.r.damaged) fprintf(stderr, "gap-view: %s: %s; shown up to there\n", path, w.r.error);
+    walk_close(&w);
+    if (out->frames == 0) return fail("%s: no frame", path);
     for (k = 0; k < 3; ++k) {
         if (!(out->high[k] >= out->low[k])) out->low[k] = out->high[k] = 0.0;
-        if (!(out->high[k] > out->low[k])) out->high[k] = out->low[k] + 1e-9;
+        out->diagonal += pow(out->high[k] - out->low[k], 2);
     }
-    shape_free(&s);
-    free(x);
-    frames_close(&r);
-    return 1;
+    out->diagonal = out->diagonal > 0.0 ? sqrt(out->diagonal) : 1.0;
+    for (k = 0; k < 3; ++k) { /* what is flat gets a thickness that nobody sees */
+        double thin = 1e-9 * fmax(out->diagonal, fabs(out->low[k]));
+        if (!(out->high[k] - out->low[k] > thin)) out->high[k] = out->low[k] + thin;
+    }
+    return 0;
 }
 
-static void put_stats(FILE *f, const table *t)
+static void put_stats(FILE *f, const csv *t)
 {
     int i, j;
     fprintf(f, ",\"stats\":{\"columns\":[");
@@ -393,163 +473,172 @@ static void put_stats(FILE *f, const table *t)
     fprintf(f, "]}");
 }
 
-/* Second pass: what the page knows of every frame and topology. */
-static void put_meta(FILE *f, const char *path, const char *title, const survey *v, int every,
-    const nearness *c, const table *stats)
+enum { NAMED = 4096 }; /* bodies beyond that share the switches of the first ones */
+
+static void put_head(FILE *f, const char *title, const survey *v, const nearness *c)
 {
-    frames_reader r;
-    shape s;
-    int i, k, n = 0, topo = -1, first = 1;
-    memset(&s, 0, sizeof s);
-    fprintf(f, "<script id=\"meta\" type=\"application/json\">{\"title\":");
+    int k;
     put_string(f, title);
-    fprintf(f, ",\"low\":[%.17g,%.17g,%.17g]", v->low[0], v->low[1], v->low[2]);
+    fprintf(f, ",\"dim\":%d,\"low\":[%.17g,%.17g,%.17g]", v->dim, v->low[0], v->low[1],
+        v->low[2]);
     fprintf(f, ",\"size\":[%.17g,%.17g,%.17g]", v->high[0] - v->low[0], v->high[1] - v->low[1],
         v->high[2] - v->low[2]);
     fprintf(f, ",\"near\":%.9g,\"far\":%.9g,\"palette\":[", c->near_, c->far_);
     for (k = 0; k < (int)(sizeof palette / sizeof *palette); ++k) {
         fprintf(f, "%s[%d,%d,%d]", k ? "," : "", palette[k][0], palette[k][1], palette[k][2]);
     }
-    fprintf(f, "],\"bodies\":[");
-    if (frames_open(&r, path)) {
-        int more = frames_next(&r); /* names stand before the first frame */
-        for (i = 0; i < r.bodies && i < 4096; ++i) {
-            char name[32];
-            snprintf(name, sizeof name, "body %d", i);
-            if (i) putc(',', f);
-            put_string(f, r.name ? r.name[i] : name);
-        }
-        fprintf(f, "],\"topos\":[");
-        for (n = 0; more; ++n, more = frames_next(&r)) {
-            if (n && !r.topo_changed) continue;
-            shape_make(&r.topo, &s);
-            fprintf(f, "%s{\"nodes\":%d", topo++ < 0 ? "" : ",\n", s.nodes);
-            put_ints(f, "tri", s.tri, 3 * (size_t)s.tris, 4);
-            put_ints(f, "edge", s.edge, 2 * (size_t)s.edges, 4);
-            put_ints(f, "point", s.point, (size_t)s.points, 4);
-            put_ints(f, "body", s.body, (size_t)s.nodes, 2);
-            putc('}', f);
-            shape_free(&s);
-        }
-    }
-    frames_close(&r);
     fprintf(f, "],\"frames\":[");
-    if (frames_open(&r, path)) {
-        for (n = 0, topo = -1; frames_next(&r); ++n) {
-            if (n == 0 || r.topo_changed) ++topo;
-            if (n % every) continue;
-            fprintf(f, "%s{\"step\":%lld,\"time\":%.9g,\"topo\":%d}", first ? "" : ",", r.step,
-                r.time, topo);
-            first = 0;
-        }
+    for (k = 0; k < v->frames; ++k) {
+        fprintf(f, "%s{\"step\":%lld,\"time\":%.9g,\"topo\":%d}", k ? "," : "",
+            v->moment[k].step, v->moment[k].time, v->moment[k].topo);
     }
-    frames_close(&r);
-    fprintf(f, "]");
-    if (stats->rows) put_stats(f, stats);
-    fprintf(f, "}</script>\n");
+    putc(']', f);
 }
 
-/* Third pass: the positions. */
-static void put_frames(FILE *f, const char *path, const survey *v, int every, nearness *c)
+static void put_bodies(FILE *f, const frames_reader *r)
 {
-    frames_reader r;
-    shape s;
-    gap_broad_mesh bm;
-    gap_broad_options bo;
-    double *x = NULL;
+    int i;
+    fprintf(f, ",\"bodies\":[");
+    for (i = 0; i < r->bodies && i < NAMED; ++i) {
+        char name[32];
+        snprintf(name, sizeof name, "body %d", i);
+        if (i) putc(',', f);
+        put_string(f, r->name ? r->name[i] : name);
+    }
+    putc(']', f);
+}
+
+static void put_topo(FILE *f, const shape *s)
+{
+    int *body = need(malloc(((size_t)s->nodes + 1) * sizeof *body)), i;
+    for (i = 0; i < s->nodes; ++i) body[i] = s->body[i] % NAMED;
+    fprintf(f, "<script class=\"topo\" type=\"application/json\">{\"nodes\":%d", s->nodes);
+    put_ints(f, "tri", s->tri, 3 * (size_t)s->tris, 4);
+    put_ints(f, "edge", s->edge, 2 * (size_t)s->edges, 4);
+    put_ints(f, "point", s->point, (size_t)s->points, 4);
+    put_ints(f, "body", body, (size_t)s->nodes, 2);
+    free(body);
+    fprintf(f, ",\"planes\":[");
+    for (i = 0; i < 6 * s->planes; ++i) fprintf(f, "%s%.17g", i ? "," : "", s->plane[i]);
+    fprintf(f, "]}</script>\n");
+}
+
+/* 16 bits per coordinate: its part of the bounds of all frames. */
+static void quantise(const survey *v, const double *x, int nodes, unsigned char *out)
+{
+    double scale[3];
+    size_t i;
+    int k;
+    for (k = 0; k < 3; ++k) scale[k] = 65535.0 / (v->high[k] - v->low[k]);
+    for (i = 0; i < (size_t)nodes; ++i) for (k = 0; k < 3; ++k, ++x, out += 2) {
+        unsigned u = (unsigned)((*x - v->low[k]) * scale[k] + 0.5);
+        u = u > 65535 ? 65535 : u;
+        out[0] = (unsigned char)(u & 255);
+        out[1] = (unsigned char)(u >> 8);
+    }
+}
+
+/* Second pass: topologies and positions. */
+static void put_frames(FILE *f, const char *path, const options *o, const survey *v, nearness *c,
+    walk *w)
+{
     unsigned char *b = NULL;
-    int n, i, k;
-    memset(&s, 0, sizeof s);
-    memset(&bo, 0, sizeof bo);
-    bo.keep = worth_a_look;
-    bo.keep_user = c;
-    c->s = &s;
-    gap_broad_init(&c->broad, &bo);
-    if (frames_open(&r, path)) {
-        for (n = 0; frames_next(&r); ++n) {
-            int fresh = n == 0 || r.topo_changed;
-            if (fresh) {
-                shape_free(&s);
-                shape_make(&r.topo, &s);
-                x = need(realloc(x, (3 * (size_t)s.nodes + 1) * sizeof *x));
-                b = need(realloc(b, 7 * (size_t)s.nodes + 1));
-                c->rest = need(realloc(c->rest, (3 * (size_t)s.nodes + 1) * sizeof *x));
-                shape_place(&s, r.x, r.dim, c->rest);
-                memset(&bm, 0, sizeof bm);
-                bm.dim = 3;
-                bm.nodes = s.nodes;
-                bm.tris = s.tris;
-                bm.tri = s.tri;
-                gap_broad_set_mesh(&c->broad, &bm);
+    int left = v->frames, old = -1;
+    if (walk_open(w, path)) {
+        while (left > 0 && walk_next(w)) {
+            if (w->topo != old) {
+                b = need(realloc(b, 7 * (size_t)w->s.nodes + 1));
+                put_topo(f, &w->s);
+                c->ready = 0;
+                old = w->topo;
             }
-            if (n % every) continue;
-            shape_place(&s, r.x, r.dim, x);
-            for (i = 0; i < s.nodes; ++i) for (k = 0; k < 3; ++k) {
-                double u = (x[3 * (size_t)i + (size_t)k] - v->low[k]) / (v->high[k] - v->low[k]);
-                put_le(b + 6 * (size_t)i + 2 * (size_t)k, (unsigned)(u * 65535.0 + 0.5), 2);
-            }
-            nearness_of(c, &s, x, b + 6 * (size_t)s.nodes);
+            if ((w->n - 1) % o->every) continue;
+            --left;
+            quantise(v, w->x, w->s.nodes, b);
+            nearness_of(c, b + 6 * (size_t)w->s.nodes);
             fprintf(f, "<script class=\"frame\" type=\"text/plain\">");
-            put_base64(f, b, 7 * (size_t)s.nodes);
+            put_base64(f, b, 7 * (size_t)w->s.nodes);
             fprintf(f, "</script>\n");
         }
     }
-    frames_close(&r);
-    gap_broad_free(&c->broad);
-    shape_free(&s);
-    free(c->rest);
-    free(x);
     free(b);
 }
 
-static int write_page(const options *o, const char *frames, const char *csv, const char *title)
+static void put_page(FILE *f, const char *path, const char *title, const options *o,
+    const survey *v, const csv *stats)
 {
     const char *page = (const char *)gap_view_html, *mark = strstr(page, MARK);
-    char error[256], name[4096];
-    survey v;
     nearness c;
-    table stats;
-    FILE *f;
-    double diagonal;
-    if (!survey_make(frames, o->every, &v, error, sizeof error)) {
-        return fail("%s: %s", frames, error);
-    }
-    if (v.frames == 0) return fail("%s: no frame", frames);
-    memset(&c, 0, sizeof c);
-    diagonal = sqrt(pow(v.high[0] - v.low[0], 2) + pow(v.high[1] - v.low[1], 2) +
-        pow(v.high[2] - v.low[2], 2));
-    c.far_ = 5e-3 * diagonal;
-    c.near_ = 5e-6 * diagonal;
-    table_read(csv, &stats);
-    if (snprintf(name, sizeof name, "%s.tmp", o->html) >= (int)sizeof name) {
-        table_free(&stats);
-        return fail("name too long");
-    }
-    f = fopen(name, "wb");
-    if (!f) {
-        table_free(&stats);
-        return fail("%s: %s", name, strerror(errno));
-    }
+    walk w;
     fwrite(page, 1, (size_t)(mark - page), f);
-    put_meta(f, frames, title, &v, o->every, &c, &stats);
-    put_frames(f, frames, &v, o->every, &c);
+    memset(&w, 0, sizeof w);
+    nearness_init(&c, &w, v->diagonal);
+    fprintf(f, "<script id=\"meta\" type=\"application/json\">{\"title\":");
+    put_head(f, title, v, &c);
+    if (walk_open(&w, path) && walk_next(&w)) put_bodies(f, &w.r); /* names precede frames */
+    walk_close(&w);
+    if (stats->rows) put_stats(f, stats);
+    fprintf(f, "}</script>\n");
+    put_frames(f, path, o, v, &c, &w);
+    nearness_free(&c);
+    walk_close(&w);
     fputs(mark + strlen(MARK), f);
-    table_free(&stats);
+}
+
+/* A missing table is no fault; a broken one is said and shown up to there. */
+static void stats_read(const char *path, csv *t)
+{
+    FILE *f = fopen(path, "rb");
+    memset(t, 0, sizeof *t);
+    if (!f) return;
+    if (!csv_read(t, f)) need(NULL);
+    fclose(f);
+    if (t->error[0]) {
+        fprintf(stderr, "gap-view: %s:%d: %s; shown up to there\n", path, t->line, t->error);
+    }
+}
+
+static int write_page(const options *o, const char *frames, const char *stats_csv,
+    const char *title)
+{
+    char name[4200];
+    survey v;
+    csv stats;
+    FILE *f;
+    int rc = survey_make(frames, o->every, &v);
+    if (rc == 0 && snprintf(name, sizeof name, "%s.tmp", o->html) >= (int)sizeof name) {
+        rc = fail("name too long");
+    }
+    f = rc == 0 ? fopen(name, "wb") : NULL;
+    if (rc == 0 && !f) rc = fail("%s: %s", o->html, strerror(errno));
+    if (rc != 0) {
+        free(v.moment);
+        return rc;
+    }
+    stats_read(stats_csv, &stats);
+    put_page(f, frames, title, o, &v, &stats);
+    csv_free(&stats);
+    free(v.moment);
     if (ferror(f) | fclose(f)) {
         remove(name);
         fail("%s: cannot write: %s", o->html, strerror(errno));
         return 3;
     }
-    if (rename(name, o->html) != 0) return fail("%s: %s", o->html, strerror(errno));
-    printf("%s: %d frames, %g m wide, positions in steps of %.3g m\n", o->html, v.frames, diagonal,
-        fmax(v.high[0] - v.low[0], fmax(v.high[1] - v.low[1], v.high[2] - v.low[2])) / 65535.0);
+    if (rename(name, o->html) != 0) {
+        rc = fail("%s: %s", o->html, strerror(errno));
+        remove(name);
+        return rc;
+    }
+    printf("%s: %d frames, %g m wide, positions in steps of %.3g m\n", o->html, v.frames,
+        v.diagonal, fmax(v.high[0] - v.low[0], fmax(v.high[1] - v.low[1], v.high[2] - v.low[2])) /
+        65535.0);
     return 0;
 }
 
 /* ---------------------------------------------------------------- pictures */
 static void ramp(double t, float out[3])
 {
-    static const float c[5][3] = {{.188f, .255f, .498f}, {.165f, .561f, .690f},
+    static const float c[5][3] = {{.357f, .455f, .722f}, {.165f, .561f, .690f},
         {.345f, .753f, .541f}, {.949f, .816f, .361f}, {.847f, .282f, .227f}};
     int i, k;
     t = t < 0.0 ? 0.0 : t > 1.0 ? 4.0 : 4.0 * t;
@@ -575,152 +664,212 @@ static float *colours(const shape *s, const int *list, int n, int per, const dou
     return c;
 }
 
-typedef struct picture {
-    shape s;
-    double *x, *value, most;
-    int has_plane;
-    double plane_y;
-} picture;
-
-static void picture_free(picture *p)
+/* Relative change of the length of the segment p q since the first frame. */
+static double stretch(const walk *w, int p, int q)
 {
-    shape_free(&p->s);
-    free(p->x);
-    free(p->value);
-    memset(p, 0, sizeof *p);
+    const double *x = w->x, *r = w->rest;
+    double now = 0.0, rest = 0.0;
+    int k;
+    for (k = 0; k < 3; ++k) {
+        now += pow(x[3 * (size_t)p + (size_t)k] - x[3 * (size_t)q + (size_t)k], 2);
+        rest += pow(r[3 * (size_t)p + (size_t)k] - r[3 * (size_t)q + (size_t)k], 2);
+    }
+    return rest > 0.0 ? fabs(sqrt(now / rest) - 1.0) : 0.0;
 }
 
-/* Frame number `want` of the file with its colour values; 0 if there is none. */
-static int picture_load(const char *path, int want, const char *color, picture *p)
+/* The largest stretch among the edges at a node. */
+static void strains(const walk *w, double *out)
 {
-    frames_reader r;
-    double *other = NULL, other_time = 0.0, most = 0.0;
-    int n = 0, i, speed = strcmp(color, "speed") == 0, found = 0;
-    memset(p, 0, sizeof *p);
-    if (!frames_open(&r, path)) {
-        frames_close(&r);
-        return 0;
+    const shape *s = &w->s;
+    int i, k;
+    for (i = 0; i < s->nodes; ++i) out[i] = 0.0;
+    for (i = 0; i < 3 * s->tris; ++i) {
+        int p = s->tri[i], q = s->tri[i % 3 == 2 ? i - 2 : i + 1];
+        double e = stretch(w, p, q);
+        out[p] = fmax(out[p], e);
+        out[q] = fmax(out[q], e);
     }
-    for (; n <= want && frames_next(&r); ++n) {
-        int fresh = n == 0 || r.topo_changed;
-        if (fresh) {
-            picture_free(p);
-            shape_make(&r.topo, &p->s);
-            other = need(realloc(other, (3 * (size_t)p->s.nodes + 1) * sizeof *other));
-            p->x = need(malloc((3 * (size_t)p->s.nodes + 1) * sizeof *p->x));
-            for (i = 0; i < r.topo.planes && r.dim == 3; ++i) { /* an upward plane is the ground */
-                const double *q = r.topo.plane + 6 * (size_t)i;
-                if (q[4] > 0.999) {
-                    p->has_plane = 1;
-                    p->plane_y = q[1];
-                }
-            }
-        } else if (speed) {
-            memcpy(other, p->x, 3 * (size_t)p->s.nodes * sizeof *other);
-        }
-        if (speed && !fresh) other_time = r.time - other_time;
-        shape_place(&p->s, r.x, r.dim, p->x);
-        if (fresh) {
-            memcpy(other, p->x, 3 * (size_t)p->s.nodes * sizeof *other);
-        }
-        if (n == want) {
-            double dt = fresh ? 0.0 : other_time;
-            found = 1;
-            if (strcmp(color, "body") == 0) break;
-            p->value = need(malloc(((size_t)p->s.nodes + 1) * sizeof *p->value));
-            for (i = 0; i < p->s.nodes; ++i) {
-                const double *a = p->x + 3 * (size_t)i, *b = other + 3 * (size_t)i;
-                double d = sqrt(pow(a[0] - b[0], 2) + pow(a[1] - b[1], 2) + pow(a[2] - b[2], 2));
-                p->value[i] = speed ? (dt > 0.0 ? d / dt : 0.0) : d;
-                most = fmax(most, p->value[i]);
-            }
-            p->most = most;
-        } else other_time = r.time;
+    for (i = 0; i < s->edges; ++i) for (k = 0; k < 2; ++k) {
+        int p = s->edge[2 * (size_t)i + (size_t)k];
+        out[p] = fmax(out[p], stretch(w, s->edge[2 * (size_t)i], s->edge[2 * (size_t)i + 1]));
     }
-    free(other);
-    frames_close(&r);
-    return found;
 }
 
-static void picture_draw(raster *r, const picture *p, const options *o, const survey *v, int w,
-    int h)
+/* Values at the nodes in a block to be freed; NULL for the colours of the bodies. */
+static double *values_of(const walk *w, const char *color, nearness *c)
 {
-    double corner[24], scene[6], center[3], radius = 0.0, ground;
+    double *v, dt = w->time - w->time_before;
+    int speed = strcmp(color, "speed") == 0, i;
+    const double *from = speed ? w->before : w->rest;
+    if (strcmp(color, "body") == 0) return NULL;
+    v = need(malloc(((size_t)w->s.nodes + 1) * sizeof *v));
+    if (strcmp(color, "strain") == 0) strains(w, v);
+    else if (strcmp(color, "distance") == 0) {
+        unsigned char *b = need(malloc((size_t)w->s.nodes + 1));
+        c->ready = 0;
+        nearness_of(c, b);
+        for (i = 0; i < w->s.nodes; ++i) v[i] = b[i] / 255.0;
+        free(b);
+    } else for (i = 0; i < w->s.nodes; ++i) {
+        const double *a = w->x + 3 * (size_t)i, *b = from + 3 * (size_t)i;
+        double d = sqrt(pow(a[0] - b[0], 2) + pow(a[1] - b[1], 2) + pow(a[2] - b[2], 2));
+        v[i] = !speed ? d : dt > 0.0 ? d / dt : 0.0;
+    }
+    return v;
+}
+
+typedef struct sheet {
+    const options *o;
+    const survey *v;
+    raster *r;
+    unsigned char *image;
+    int tiles, columns, w, h;
+    double most;     /* the value that gets the last colour */
+    double middle[3];
+} sheet;
+
+/* Height of the ground in drawn units: an upward plane, or the lowest point of all frames. */
+static double ground_of(const sheet *t, const shape *s)
+{
+    double y = t->v->low[1];
+    int i;
+    for (i = 0; i < s->planes; ++i) {
+        if (s->plane[6 * (size_t)i + 4] > 0.999) y = s->plane[6 * (size_t)i + 1];
+    }
+    return (y - t->middle[1]) / t->v->diagonal;
+}
+
+/* The rasteriser sees a scene of diagonal 1 about the origin, whatever its size and place. */
+static void draw_scene(const sheet *t, const walk *w, const double *value)
+{
+    double corner[24], scene[6], origin[3] = {0, 0, 0}, ground = ground_of(t, &w->s), *x;
+    const shape *s = &w->s;
+    const options *o = t->o;
     raster_view view;
     float *c;
     int i, k;
-    for (i = 0; i < 8; ++i) for (k = 0; k < 3; ++k) {
-        corner[3 * i + k] = i >> k & 1 ? v->high[k] : v->low[k];
+    x = need(malloc((3 * (size_t)s->nodes + 1) * sizeof *x));
+    for (i = 0; i < s->nodes; ++i) for (k = 0; k < 3; ++k) {
+        size_t at = 3 * (size_t)i + (size_t)k;
+        x[at] = (w->x[at] - t->middle[k]) / t->v->diagonal;
     }
-    view = raster_fit(corner, 8, o->azimuth, o->elevation, o->zoom, w, h);
     for (k = 0; k < 3; ++k) {
-        scene[k] = v->low[k];
-        scene[k + 3] = v->high[k];
-        center[k] = 0.5 * (v->low[k] + v->high[k]);
-        radius += pow(v->high[k] - v->low[k], 2);
+        scene[k] = (t->v->low[k] - t->middle[k]) / t->v->diagonal;
+        scene[k + 3] = (t->v->high[k] - t->middle[k]) / t->v->diagonal;
     }
-    ground = p->has_plane ? p->plane_y : v->low[1];
-    if (ground < scene[1]) scene[1] = ground;
-    raster_begin(r, &view, scene);
-    raster_cast(r, p->x, p->s.tri, p->s.tris);
-    c = colours(&p->s, p->s.tri, p->s.tris, 3, p->value, p->most);
-    raster_triangles(r, p->x, p->s.tri, p->s.tris, c, o->edges);
+    for (i = 0; i < 24; ++i) corner[i] = scene[i % 3 + (i / 3 >> i % 3 & 1 ? 3 : 0)];
+    view = raster_fit(corner, 8, o->azimuth, o->elevation, o->zoom, t->w, t->h);
+    if (ground < scene[1] && ground > scene[1] - 0.5) scene[1] = ground;
+    raster_begin(t->r, &view, scene);
+    raster_cast(t->r, x, s->tri, s->tris);
+    c = colours(s, s->tri, s->tris, 3, value, t->most);
+    raster_triangles(t->r, x, s->tri, s->tris, c, o->edges);
     free(c);
-    raster_ground(r, ground, center, 1.4 * sqrt(radius));
-    c = colours(&p->s, p->s.edge, p->s.edges, 2, p->value, p->most);
-    raster_lines(r, p->x, p->s.edge, p->s.edges, c, 1.6);
+    if (t->v->dim == 3) raster_ground(t->r, ground, origin, 1.4);
+    c = colours(s, s->edge, s->edges, 2, value, t->most);
+    raster_lines(t->r, x, s->edge, s->edges, c, 1.6);
     free(c);
-    c = colours(&p->s, p->s.point, p->s.points, 1, p->value, p->most);
-    raster_points(r, p->x, p->s.point, p->s.points, c, 5.0);
+    c = colours(s, s->point, s->points, 1, value, t->most);
+    raster_points(t->r, x, s->point, s->points, c, 5.0);
     free(c);
+    free(x);
 }
 
-static int write_picture(const options *o, const char *frames)
+static void draw_tile(const sheet *t, const walk *w, const double *value, int tile)
 {
-    char error[256];
-    survey v;
-    raster *r;
-    unsigned char *image;
-    int tiles = o->sheet > 0 ? o->sheet : 1, columns, rows, w, h, i, y, count, ok;
-    if (!survey_make(frames, 1, &v, error, sizeof error)) return fail("%s: %s", frames, error);
-    count = v.frames;
-    if (count == 0) return fail("%s: no frame", frames);
-    for (columns = 1; columns * columns < tiles; ++columns) {}
-    rows = (tiles + columns - 1) / columns;
-    w = o->width / columns;
-    h = o->height / rows;
-    if (w < 8 || h < 8) return fail("the picture is too small for that");
-    r = need(raster_open(w, h, 3));
-    image = need(calloc(3 * (size_t)o->width, (size_t)o->height));
-    memset(image, 255, 3 * (size_t)o->width * (size_t)o->height);
-    for (i = 0; i < tiles; ++i) {
-        int k = o->sheet > 0 ? (tiles > 1 ? (int)((long long)i * (count - 1) / (tiles - 1)) : 0)
-            : o->frame < 0 ? count + o->frame : o->frame;
-        const unsigned char *part;
-        picture p;
-        if (k < 0 || k >= count || !picture_load(frames, k, o->color, &p)) {
-            free(image);
-            raster_close(r);
-            return fail("%s: no frame %d (there are %d)", frames, k, count);
-        }
-        picture_draw(r, &p, o, &v, w, h);
-        part = raster_image(r);
-        for (y = 0; y < h; ++y) {
-            size_t line = (size_t)(i / columns * h + y), at;
-            at = line * (size_t)o->width + (size_t)(i % columns * w);
-            memcpy(image + 3 * at, part + 3 * (size_t)y * (size_t)w, 3 * (size_t)w);
-        }
-        picture_free(&p);
+    const unsigned char *part;
+    size_t y;
+    draw_scene(t, w, value);
+    part = raster_image(t->r);
+    for (y = 0; y < (size_t)t->h; ++y) {
+        size_t line = (size_t)(tile / t->columns) * (size_t)t->h + y;
+        size_t at = line * (size_t)t->o->width + (size_t)(tile % t->columns * t->w);
+        memcpy(t->image + 3 * at, part + 3 * y * (size_t)t->w, 3 * (size_t)t->w);
     }
-    ok = png_write(o->png, image, o->width, o->height);
-    free(image);
-    raster_close(r);
-    if (!ok) {
-        fail("%s: cannot write: %s", o->png, strerror(errno));
-        return 3;
+}
+
+/* Frame of a tile: evenly spread over all, or the one that was asked for. */
+static int frame_of(const sheet *t, int tile)
+{
+    int count = t->v->frames;
+    if (t->o->sheet > 1) return (int)((long long)tile * (count - 1) / (t->tiles - 1));
+    return t->o->frame < 0 ? count + t->o->frame : t->o->frame;
+}
+
+/* One pass over the file; draws, or only finds the largest value. */
+static void sheet_pass(sheet *t, const char *path, int drawing)
+{
+    nearness c;
+    walk w;
+    int tile = 0, i;
+    memset(&w, 0, sizeof w);
+    nearness_init(&c, &w, t->v->diagonal);
+    if (walk_open(&w, path)) {
+        while (tile < t->tiles && walk_next(&w)) {
+            double *value;
+            if (frame_of(t, tile) != w.n - 1) continue;
+            value = values_of(&w, t->o->color, &c);
+            for (i = 0; i < w.s.nodes && value && !drawing; ++i) t->most = fmax(t->most, value[i]);
+            for (; tile < t->tiles && frame_of(t, tile) == w.n - 1; ++tile) {
+                if (drawing) draw_tile(t, &w, value, tile);
+            }
+            free(value);
+        }
     }
-    printf("%s: %dx%d\n", o->png, o->width, o->height);
+    nearness_free(&c);
+    walk_close(&w);
+}
+
+static int sheet_draw(sheet *t, const char *frames)
+{
+    const options *o = t->o;
+    int k;
+    t->tiles = o->sheet > 1 ? o->sheet : 1;
+    for (t->columns = 1; t->columns * t->columns < t->tiles; ++t->columns) {}
+    t->w = o->width / t->columns;
+    t->h = o->height / ((t->tiles + t->columns - 1) / t->columns);
+    if (t->w < 8 || t->h < 8) return fail("the picture is too small for that");
+    k = frame_of(t, 0);
+    if (k < 0 || k >= t->v->frames) {
+        return fail("%s: no frame %d (there are %d)", frames, o->frame, t->v->frames);
+    }
+    for (k = 0; k < 3; ++k) t->middle[k] = 0.5 * (t->v->low[k] + t->v->high[k]);
+    t->r = need(raster_open(t->w, t->h, 3));
+    t->image = need(malloc(3 * (size_t)o->width * (size_t)o->height));
+    memset(t->image, 255, 3 * (size_t)o->width * (size_t)o->height);
+    if (strcmp(o->color, "body") != 0) sheet_pass(t, frames, 0);
+    if (strcmp(o->color, "distance") == 0) t->most = 1.0;
+    if (strcmp(o->color, "strain") == 0) t->most = fmax(t->most, 1e-6); /* not its rounding */
+    sheet_pass(t, frames, 1);
     return 0;
+}
+
+static int write_picture(options *o, const char *frames)
+{
+    survey v;
+    sheet t;
+    int rc = survey_make(frames, 1, &v);
+    memset(&t, 0, sizeof t);
+    t.o = o;
+    t.v = &v;
+    if (rc == 0 && v.dim == 2 && !o->camera) o->azimuth = o->elevation = 0.0;
+    if (rc == 0) rc = sheet_draw(&t, frames);
+    if (rc == 0 && !png_write(o->png, t.image, o->width, o->height)) {
+        fail("%s: cannot write: %s", o->png, strerror(errno));
+        rc = 3;
+    }
+    if (rc == 0) {
+        printf("%s: %dx%d", o->png, o->width, o->height);
+        if (strcmp(o->color, "distance") == 0) {
+            printf(", distance from %.3g m (blue) to %.3g m (red)", 2e-3 * v.diagonal,
+                2e-6 * v.diagonal);
+        } else if (strcmp(o->color, "body") != 0) printf(", %s up to %.3g", o->color, t.most);
+        printf("\n");
+    }
+    free(v.moment);
+    free(t.image);
+    raster_close(t.r);
+    return rc;
 }
 
 /* ---------------------------------------------------------------- command line */
@@ -760,7 +909,8 @@ static int parse(int argc, char **argv, options *o)
         else if (strcmp(a, "--png") == 0) o->png = v;
         else if (strcmp(a, "--color") == 0) {
             o->color = v;
-            ok = !strcmp(v, "body") || !strcmp(v, "speed") || !strcmp(v, "displacement");
+            ok = !strcmp(v, "body") || !strcmp(v, "speed") || !strcmp(v, "displacement") ||
+                !strcmp(v, "strain") || !strcmp(v, "distance");
         } else if (strcmp(a, "--frame") == 0) ok = whole(v, -100000000, &o->frame);
         else if (strcmp(a, "--sheet") == 0) ok = whole(v, 1, &o->sheet) && o->sheet <= 400;
         else if (strcmp(a, "--every") == 0) ok = whole(v, 1, &o->every);
@@ -768,6 +918,7 @@ static int parse(int argc, char **argv, options *o)
             ok = sscanf(v, "%dx%d%c", &o->width, &o->height, &end) == 2 && o->width >= 8 &&
                 o->height >= 8 && o->width <= 8192 && o->height <= 8192;
         } else if (strcmp(a, "--camera") == 0) {
+            o->camera = 1;
             ok = sscanf(v, "%lf,%lf,%lf%c", &o->azimuth, &o->elevation, &o->zoom, &end) == 3 &&
                 fabs(o->azimuth) < 1e6 && fabs(o->elevation) <= 90.0 && o->zoom > 0.0 &&
                 o->zoom < 1e6;
@@ -780,7 +931,7 @@ static int parse(int argc, char **argv, options *o)
 
 int main(int argc, char **argv)
 {
-    char frames[4096], csv[4096], html[4096];
+    char frames[4096], csv_name[4096], html[4096];
     struct stat st;
     options o;
     const char *title;
@@ -803,15 +954,15 @@ int main(int argc, char **argv)
     if (n > 4000) return fail("name too long");
     if (S_ISDIR(st.st_mode)) {
         snprintf(frames, sizeof frames, "%.*s/frames.gapf", n, o.input);
-        snprintf(csv, sizeof csv, "%.*s/stats.csv", n, o.input);
+        snprintf(csv_name, sizeof csv_name, "%.*s/stats.csv", n, o.input);
         snprintf(html, sizeof html, "%.*s/view.html", n, o.input);
     } else {
         snprintf(frames, sizeof frames, "%s", o.input);
-        snprintf(csv, sizeof csv, "%s.csv", o.input);
+        snprintf(csv_name, sizeof csv_name, "%s.csv", o.input);
         snprintf(html, sizeof html, "%s.html", o.input);
     }
     if (!o.html) o.html = html;
     title = strrchr(o.input, '/');
-    title = title && title[1] ? title + 1 : o.input;
-    return o.png ? write_picture(&o, frames) : write_page(&o, frames, csv, title);
+    title = title && title[1] ? title + 1 : strcmp(o.input, ".") ? o.input : "simulation";
+    return o.png ? write_picture(&o, frames) : write_page(&o, frames, csv_name, title);
 }

@@ -14,35 +14,44 @@ enum { HEAD = 16, TOPO_HEAD = 32, FRAM_HEAD = 16 };
 
 /* ---- bytes ---- */
 
-static void crc_table(uint32_t table[256])
+static uint32_t get32(const unsigned char *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* table[k][b]: what byte b does k bytes later, so that eight bytes go in at once */
+static void crc_table(uint32_t table[8][256])
 {
     uint32_t i, k, c;
     for (i = 0; i < 256; ++i) {
         c = i;
         for (k = 0; k < 8; ++k) c = c & 1u ? 0xedb88320u ^ (c >> 1) : c >> 1;
-        table[i] = c;
+        table[0][i] = c;
     }
+    for (k = 1; k < 8; ++k)
+        for (i = 0; i < 256; ++i)
+            table[k][i] = table[0][table[k - 1][i] & 255u] ^ (table[k - 1][i] >> 8);
 }
 
-static uint32_t crc_update(const uint32_t table[256], uint32_t c, const unsigned char *p, size_t n)
+static uint32_t crc_update(uint32_t table[8][256], uint32_t c, const unsigned char *p, size_t n)
 {
-    size_t i;
-    for (i = 0; i < n; ++i) c = table[(c ^ p[i]) & 255u] ^ (c >> 8);
+    for (; n >= 8; n -= 8, p += 8) {
+        uint32_t a = c ^ get32(p), b = get32(p + 4);
+        c = table[7][a & 255u] ^ table[6][a >> 8 & 255u] ^ table[5][a >> 16 & 255u] ^
+            table[4][a >> 24] ^ table[3][b & 255u] ^ table[2][b >> 8 & 255u] ^
+            table[1][b >> 16 & 255u] ^ table[0][b >> 24];
+    }
+    for (; n > 0; --n, ++p) c = table[0][(c ^ *p) & 255u] ^ (c >> 8);
     return c;
 }
 
 /* over tag, size and payload; head: the 16 bytes before the payload */
-static uint32_t crc_chunk(const uint32_t table[256], const unsigned char *head,
+static uint32_t crc_chunk(uint32_t table[8][256], const unsigned char *head,
     const unsigned char *payload, size_t n)
 {
     uint32_t c = crc_update(table, 0xffffffffu, head, 4);
     c = crc_update(table, c, head + 8, 8);
     return ~crc_update(table, c, payload, n);
-}
-
-static uint32_t get32(const unsigned char *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
 static uint64_t get64(const unsigned char *p)
@@ -108,7 +117,7 @@ typedef struct frames__file {
     char tag[5];
     int has_topo;
     long long start;          /* where the first topology may stand: after the head and the names */
-    uint32_t table[256];
+    uint32_t table[8][256];
 } frames__file;
 
 static void topo_free(frames_topo *t)
@@ -381,7 +390,7 @@ struct frames_writer {
     int dim, bodies, nodes;
     unsigned char *buf; /* a whole chunk */
     size_t capacity;
-    uint32_t table[256];
+    uint32_t table[8][256];
 };
 
 /* room for a chunk with this payload; returns where the payload starts */

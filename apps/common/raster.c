@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define SHADOW 2048   /* side of the shadow map */
+#define MARGIN 1.12   /* of a fitted picture, about the scene */
 #define BIAS 3e-3f    /* of the scene's extent along the light: hides the map's own grid */
 
 struct raster {
@@ -72,37 +73,6 @@ void raster_close(raster *r)
     free(r);
 }
 
-raster_view raster_fit(const double *x, int n, double azimuth, double elevation, double zoom,
-    int width, int height)
-{
-    raster_view v;
-    double low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, r = 0.0, dist, rad = 3.14159265358979 / 180.0;
-    double half = tan(0.5 * 35.0 * rad);
-    int i, k;
-    memset(&v, 0, sizeof v);
-    for (i = 0; i < n; ++i) for (k = 0; k < 3; ++k) {
-        if (i == 0 || x[3 * i + k] < low[k]) low[k] = x[3 * i + k];
-        if (i == 0 || x[3 * i + k] > high[k]) high[k] = x[3 * i + k];
-    }
-    for (k = 0; k < 3; ++k) {
-        v.at[k] = 0.5 * (low[k] + high[k]);
-        r += 0.25 * (high[k] - low[k]) * (high[k] - low[k]);
-    }
-    r = r > 0.0 ? sqrt(r) : 1.0;
-    if (width < height) half *= (double)width / height;
-    dist = r / sin(atan(half)) / (zoom > 0.0 ? zoom : 1.0);
-    v.eye[0] = v.at[0] + dist * cos(elevation * rad) * sin(azimuth * rad);
-    v.eye[1] = v.at[1] + dist * sin(elevation * rad);
-    v.eye[2] = v.at[2] + dist * cos(elevation * rad) * cos(azimuth * rad);
-    v.up[1] = 1.0;
-    if (fabs(elevation) > 89.0) {
-        v.up[1] = 0.0;
-        v.up[2] = elevation > 0.0 ? -1.0 : 1.0;
-    }
-    v.angle = 35.0;
-    return v;
-}
-
 /* Three axes with the last along `forward` and the middle near `up`. */
 static void frame(const double forward[3], const double up[3], double axis[3][3])
 {
@@ -119,6 +89,41 @@ static void frame(const double forward[3], const double up[3], double axis[3][3]
         normalize(axis[0]);
     }
     cross(axis[2], axis[0], axis[1]);
+}
+
+raster_view raster_fit(const double *x, int n, double azimuth, double elevation, double zoom,
+    int width, int height)
+{
+    raster_view v;
+    double low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, axis[3][3], dist = 0.0;
+    double rad = 3.14159265358979 / 180.0, half = tan(0.5 * 35.0 * rad), aspect;
+    int i, k;
+    memset(&v, 0, sizeof v);
+    aspect = (double)width / height;
+    for (i = 0; i < n; ++i) for (k = 0; k < 3; ++k) {
+        if (i == 0 || x[3 * i + k] < low[k]) low[k] = x[3 * i + k];
+        if (i == 0 || x[3 * i + k] > high[k]) high[k] = x[3 * i + k];
+    }
+    for (k = 0; k < 3; ++k) v.at[k] = 0.5 * (low[k] + high[k]);
+    v.up[1] = 1.0;
+    if (fabs(elevation) > 89.0) {
+        v.up[1] = 0.0;
+        v.up[2] = elevation > 0.0 ? -1.0 : 1.0;
+    }
+    v.eye[0] = cos(elevation * rad) * sin(azimuth * rad);
+    v.eye[1] = sin(elevation * rad);
+    v.eye[2] = cos(elevation * rad) * cos(azimuth * rad);
+    frame(v.eye, v.up, axis);
+    for (i = 0; i < n; ++i) { /* nearest eye that sees the point, and MARGIN */
+        double d[3], side;
+        for (k = 0; k < 3; ++k) d[k] = x[3 * i + k] - v.at[k];
+        side = fmax(fabs(dot(d, axis[0])) / aspect, fabs(dot(d, axis[1])));
+        dist = fmax(dist, dot(d, axis[2]) + MARGIN * side / half);
+    }
+    if (!(dist > 0.0)) dist = 1.0;
+    for (k = 0; k < 3; ++k) v.eye[k] = v.at[k] + dist / (zoom > 0.0 ? zoom : 1.0) * v.eye[k];
+    v.angle = 35.0;
+    return v;
 }
 
 static void light_frame(raster *r, const raster_view *view, const double scene[6])
@@ -264,14 +269,15 @@ static int project(const raster *r, const double *x, double out[3])
     return 1;
 }
 
-/* Light on a surface: sky from above, the lamp, and a little from the eye so that nothing is black.
-   Both sides are seen. */
-static float brightness(const raster *r, const double n[3], const double to_eye[3], float light)
+/* Light on a surface at x: sky from above, the lamp, and a little from the eye so that nothing is
+   black. Both sides are seen; a side that looks away from the lamp needs no look at the shadows. */
+static float brightness(const raster *r, const double n[3], const double to_eye[3],
+    const double x[3])
 {
     double side = dot(n, to_eye) < 0.0 ? -1.0 : 1.0, lamp = side * dot(n, r->light);
     float sky = (float)(0.5 + 0.5 * side * n[1]);
     return 0.30f + 0.24f * sky + 0.12f * (float)fabs(dot(n, to_eye)) +
-        0.46f * light * (lamp > 0.0 ? (float)lamp : 0.0f);
+        (lamp > 0.0 ? 0.46f * lit(r, x, 1.6f) * (float)lamp : 0.0f);
 }
 
 typedef struct triangle {
@@ -294,7 +300,7 @@ static void shade(raster *r, const triangle *t, const double w[3], size_t at, fl
         to_eye[k] = r->eye[k] - x[k];
     }
     normalize(to_eye);
-    b = brightness(r, t->normal, to_eye, lit(r, x, 1.6f));
+    b = brightness(r, t->normal, to_eye, x);
     if (t->edges > 0.0f) {
         for (i = 0; i < 3; ++i) edge = fmin(edge, w[i] * t->height[i]);
         line = edge < 0.25 ? 1.0f : edge < 0.85 ? (float)((0.85 - edge) / 0.6) : 0.0f;
@@ -346,7 +352,7 @@ void raster_triangles(raster *r, const double *x, const int *tri, int n, const f
             (s.p[2][0] - s.p[0][0]) * (s.p[1][1] - s.p[0][1]));
         for (i = 0; i < 3; ++i) {
             const double *e = s.p[(i + 1) % 3], *f = s.p[(i + 2) % 3];
-            double len = hypot(e[0] - f[0], e[1] - f[1]);
+            double len = sqrt((e[0] - f[0]) * (e[0] - f[0]) + (e[1] - f[1]) * (e[1] - f[1]));
             s.height[i] = len > 0.0 ? area / len / r->samples : 0.0;
         }
         /* lines closer than a few pixels would only make the surface grey */
@@ -356,26 +362,42 @@ void raster_triangles(raster *r, const double *x, const int *tri, int n, const f
     }
 }
 
+/* Darkens the samples of one pixel that see the ground. Its shadow is soft, so one look at the light
+   per pixel serves; depth goes by sample: 1/t = slope d_y is affine on the screen. */
+static void ground_pixel(raster *r, int px, int py, double slope, float dark)
+{
+    int i, j, k, s = r->samples;
+    for (j = py * s; j < (py + 1) * s; ++j) for (i = px * s; i < (px + 1) * s; ++i) {
+        size_t at = (size_t)j * (size_t)r->w + (size_t)i;
+        double dy = (i + 0.5 - 0.5 * r->w) / r->focal * r->axis[0][1] -
+            (j + 0.5 - 0.5 * r->h) / r->focal * r->axis[1][1] - r->axis[2][1];
+        float inv = (float)(slope * dy);
+        if (!(inv > r->depth[at])) continue;
+        for (k = 0; k < 3; ++k) r->color[at][k] *= dark;
+        r->depth[at] = inv;
+    }
+}
+
 void raster_ground(raster *r, double y, const double center[3], double radius)
 {
+    double drop = y - r->eye[1];
     int px, py, k;
-    for (py = 0; py < r->h; ++py) for (px = 0; px < r->w; ++px) {
+    if (!(drop < 0.0)) return;
+    for (py = 0; py < r->height; ++py) for (px = 0; px < r->width; ++px) {
         double d[3], x[3], t, out;
-        size_t at = (size_t)py * (size_t)r->w + (size_t)px;
-        float dark, fade;
+        float fade;
         for (k = 0; k < 3; ++k) {
-            d[k] = (px + 0.5 - 0.5 * r->w) / r->focal * r->axis[0][k] -
-                (py + 0.5 - 0.5 * r->h) / r->focal * r->axis[1][k] - r->axis[2][k];
+            d[k] = ((px + 0.5) * r->samples - 0.5 * r->w) / r->focal * r->axis[0][k] -
+                ((py + 0.5) * r->samples - 0.5 * r->h) / r->focal * r->axis[1][k] - r->axis[2][k];
         }
-        t = (y - r->eye[1]) / d[1]; /* t is the distance along the view */
-        if (!(t > 1e-9 && t < 1e9) || 1.0 / t <= (double)r->depth[at] || r->eye[1] < y) continue;
+        t = drop / d[1]; /* t is the distance along the view */
+        if (!(t > 0.0)) continue;
         for (k = 0; k < 3; ++k) x[k] = r->eye[k] + t * d[k];
-        out = hypot(x[0] - center[0], x[2] - center[2]) / radius;
-        if (out >= 1.0) continue;
-        fade = (float)(1.0 - out * out);
-        dark = 1.0f - fade * (0.07f + 0.42f * (1.0f - lit(r, x, 3.5f)));
-        for (k = 0; k < 3; ++k) r->color[at][k] *= dark;
-        r->depth[at] = (float)(1.0 / t);
+        out = (pow(x[0] - center[0], 2) + pow(x[2] - center[2], 2)) / (radius * radius);
+        if (!(out < 1.0)) continue;
+        fade = (float)(1.0 - out);
+        ground_pixel(r, px, py, 1.0 / drop,
+            1.0f - fade * (0.07f + 0.42f * (1.0f - lit(r, x, 3.5f))));
     }
 }
 
