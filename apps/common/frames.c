@@ -230,7 +230,7 @@ static uint64_t topo_size(const uint32_t c[7], int dim)
     int i;
     for (i = 0; i < 7; ++i)
         if (c[i] > INT_MAX / 8) return 0;
-    if (c[2] > 1000) return 0;
+    if (c[2] > 1000 || (c[1] > 0 && c[2] == 0)) return 0; /* elements of nothing cost no bytes */
     ints = (uint64_t)c[1] * c[2] + 3 * (uint64_t)c[3] + 2 * (uint64_t)c[4] + c[5] + c[0];
     doubles = (uint64_t)c[0] + 2 * (uint64_t)dim * c[6];
     return TOPO_HEAD + 4 * ints + 8 * doubles;
