@@ -362,8 +362,8 @@ void raster_triangles(raster *r, const double *x, const int *tri, int n, const f
     }
 }
 
-/* Darkens the samples of one pixel that see the ground. Its shadow is soft, so one look at the light
-   per pixel serves; depth goes by sample: 1/t = slope d_y is affine on the screen. */
+/* Darkens the samples of one pixel that see the ground. Its shadow is soft, so one look at the
+   light per pixel serves; depth goes by sample: 1/t = slope d_y is affine on the screen. */
 static void ground_pixel(raster *r, int px, int py, double slope, float dark)
 {
     int i, j, k, s = r->samples;
