@@ -1096,7 +1096,7 @@ static MunitResult test_plane_scene(const MunitParameter p[], void *d)
 
 /* ---------------------------------------------------------------- in a browser */
 #define BROWSER "timeout 60 chromium --headless --no-sandbox --use-angle=swiftshader " \
-    "--enable-unsafe-swiftshader --user-data-dir=" DIR "/profile --virtual-time-budget=20000 "
+    "--enable-unsafe-swiftshader --user-data-dir=" DIR "/profile "
 
 static int has_browser(void)
 {
@@ -1155,7 +1155,7 @@ static MunitResult test_browser(const MunitParameter p[], void *d)
     munit_assert_int((int)json_get(m, "back")->number, ==, FRAMES - 2);
     munit_assert_int((int)json_get(m, "home")->number, ==, 0);
     munit_assert_int((int)json_get(m, "scrubbed")->number, ==, FRAMES - 1);
-    munit_assert_int((int)json_get(m, "played")->number, >, 0);
+    munit_assert_int((int)json_get(m, "played")->number, ==, FRAMES / 2);
     munit_assert_int((int)json_get(m, "resized")->number, ==, 200);
     munit_assert_int((int)json_get(m, "resizedInk")->number, >, 5000);
     munit_assert_int((int)json_get(m, "glError")->number, ==, 0);
