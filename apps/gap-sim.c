@@ -166,16 +166,16 @@ static const char columns[] =
     "friction,px,py,pz,lx,ly,lz,momentum_residual,min_det,cone_residual,s_broad,s_ccd,s_assembly,"
     "s_solve,s_total\n";
 
-/* Keeps the rows of stats.csv up to a step, or begins a new file. */
-static FILE *open_stats(run *r, long long last)
+/* A table whose rows begin with the step: keeps those up to `last`, or begins a new file. */
+static FILE *open_rows(run *r, const char *name, const char *header, long long last)
 {
     char path[4096], temporary[4096], line[4096];
     FILE *old, *f;
-    path_of(r, "stats.csv", path);
-    path_of(r, "stats.tmp", temporary);
+    path_of(r, name, path);
+    path_of(r, "rows.tmp", temporary);
     f = fopen(temporary, "wb");
     if (!f) return NULL;
-    fputs(columns, f);
+    fputs(header, f);
     old = last > 0 ? fopen(path, "rb") : NULL;
     if (old && fgets(line, sizeof line, old)) {
         while (fgets(line, sizeof line, old)) {
@@ -205,6 +205,18 @@ static int put_stats(run *r, const sim_report *p)
             p->seconds[0],
         p->seconds[1], p->seconds[2], p->seconds[3], p->seconds[4]);
     return fflush(r->stats) == 0;
+}
+
+static int put_forces(run *r)
+{
+    double f[3];
+    int i;
+    for (i = 0; i < sim_bodies(r->s); ++i) {
+        sim_body_force(r->s, i, f);
+        fprintf(r->forces, "%lld,%.17g,%s,%.9g,%.9g,%.9g\n", sim_steps(r->s), sim_time(r->s),
+            sim_body_name(r->s, i), f[0], f[1], f[2]);
+    }
+    return fflush(r->forces) == 0;
 }
 
 static void surface_mesh(run *r, mesh *m)
@@ -270,18 +282,20 @@ static int open_run(run *r)
     const char **names;
     struct frames_topo t;
     long long kept = 0;
-    int i, ok, n = sim_bodies(r->s);
+    int i, ok, resume, n = sim_bodies(r->s);
     struct stat st;
     r->state = malloc(sim_state_size(r->s));
     if (!r->state) return fail(3, "out of memory");
     if (mkdir(r->dir, 0777) != 0 && errno != EEXIST) {
         return fail(errno == ENOSPC ? 3 : 2, "%s: %s", r->dir, strerror(errno));
     }
+    path_of(r, "checkpoint.bin", path); /* killed before the first one: begin again */
+    resume = r->o->resume && access(path, F_OK) == 0;
     path_of(r, "frames.gapf", path);
     if (stat(path, &st) == 0 && !r->o->resume && !r->o->overwrite) {
         return fail(2, "%s holds another run; use --resume or --overwrite", r->dir);
     }
-    if (r->o->resume) {
+    if (resume) {
         if (!read_checkpoint(r)) return 2;
         r->frames = frames_resume(path, sim_steps(r->s), &kept);
         if (!r->frames) return fail(2, "%s: cannot be read or written", path);
@@ -298,8 +312,12 @@ static int open_run(run *r)
         sim_topology_free(&t);
         if (!ok || !put_frame(r)) return fail(3, "%s: cannot write", path);
     }
-    r->stats = open_stats(r, sim_steps(r->s));
+    r->stats = open_rows(r, "stats.csv", columns, sim_steps(r->s));
     if (!r->stats) return fail(2, "%s/stats.csv: %s", r->dir, strerror(errno));
+    if (r->o->forces) {
+        r->forces = open_rows(r, "forces.csv", "step,time,body,fx,fy,fz\n", sim_steps(r->s));
+        if (!r->forces) return fail(2, "%s/forces.csv: %s", r->dir, strerror(errno));
+    }
     return write_checkpoint(r) ? 0 : fail(3, "%s/checkpoint.bin: %s", r->dir, strerror(errno));
 }
 
@@ -338,13 +356,9 @@ static int is_cancelled(void *user)
 static int advance(run *r, sim_report *p)
 {
     double h = r->sc->h;
-    int status = sim_step(r->s, h, p), i;
-    if (status == 1) {
-        fail(0, "step %lld did not converge at h = %g s; trying h/2", sim_steps(r->s) + 1, h);
-        for (i = 0; i < 2; ++i) {
-            status = sim_step(r->s, 0.5 * h, p);
-            if (status) break;
-        }
+    int status = sim_step(r->s, h, p);
+    if (status == 0 && p->halves) {
+        fail(0, "step %lld did not converge at h = %g s; done as two of h/2", sim_steps(r->s), h);
     }
     if (status == 1) {
         return fail(1, "step %lld does not converge. The last good state is kept in %s. A smaller "
@@ -385,6 +399,9 @@ static int loop(run *r)
         if (r->o->verify) code = verify(r);
         if (code) break;
         if (!put_stats(r, &p)) code = fail(3, "%s/stats.csv: %s", r->dir, strerror(errno));
+        if (!code && r->forces && !put_forces(r)) {
+            code = fail(3, "%s/forces.csv: %s", r->dir, strerror(errno));
+        }
         if (!code && (sim_steps(r->s) % every == 0 || sim_steps(r->s) == last) && !put_frame(r)) {
             code = fail(3, "%s/frames.gapf: %s", r->dir, strerror(errno));
         }
@@ -536,7 +553,8 @@ static int simulate(const options *o, const scene *sc, const char *self)
     } else snprintf(r.dir, sizeof r.dir, "gap-sim.out");
     r.s = sim_open(sc, &so, error, sizeof error);
     if (!r.s) {
-        fail(0, "%s: %s", o->scene ? o->scene : "demo", error);
+        fail(0, "%s:%s%s", o->scene ? o->scene : "demo", strcmp(error, "out of memory") ? "" : " ",
+            error);
         pool_close(so.threads);
         return strcmp(error, "out of memory") ? 2 : 3;
     }
@@ -550,6 +568,7 @@ static int simulate(const options *o, const scene *sc, const char *self)
         if (r.frames && !frames_finish(r.frames) && !code) code = fail(3,
             "%s/frames.gapf: cannot write", r.dir);
         if (r.stats && fclose(r.stats) != 0 && !code) code = 3;
+        if (r.forces && fclose(r.forces) != 0 && !code) code = 3;
         if (!code && o->expect) code = expectations(&r);
         if (!code || code == 130 || code == 1) write_view(&r, self);
     }

@@ -565,6 +565,7 @@ static void read_body(reader *r, const json *v, const double shift[3], const cha
     }
     b = &s->body[s->bodies++];
     b->m = m;
+    b->line = v->line;
     b->obstacle = flag(r, v, "is_obstacle", 0) || strcmp(kind, "obstacle") == 0;
     if (strcmp(kind, "solid") && strcmp(kind, "obstacle")) {
         fail(r, json_get(v, "body")->line, "body \"%s\" is not simulated; solid and obstacle are",

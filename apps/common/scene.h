@@ -24,6 +24,7 @@ typedef struct scene_body {
     char name[64];
     mesh m;             /* placed; solids: tets; obstacles: triangles, segments, points */
     int obstacle;
+    int line;           /* where it stands in the scene */
     int id;             /* of its material and friction */
     double radius;      /* half thickness */
     double velocity[3]; /* at the start */

@@ -43,7 +43,7 @@ typedef struct al_state { /* augmented Lagrangian of scripted nodes that could n
    place */
     int on;
     double K, eta;
-    double *lambda; /* 3 per node */
+    double *lambda; /* 3 per node: forces, sqrt(m) times the paper's, exact at every scale */
 } al_state;
 
 struct sim {
@@ -80,7 +80,7 @@ struct sim {
     sim_report *report;
     gap_ccd_options ccd_opt;
     gap_accd_options accd_opt;
-    int most_contacts;
+    int most_contacts, meeting[2]; /* elements of the first pair that met */
 };
 
 static double now(void)
@@ -364,8 +364,8 @@ static double inertia_and_loads(const sim *s, const double *x, double *g)
     if (s->al.on) for (i = 0; i < 3 * s->nodes; ++i) {
         double m = s->mass[i / 3], d = x[i] - s->script_at[i];
         if (!(s->script[i / 3] >> (i % 3) & 1)) continue;
-        e += -sqrt(m) * s->al.lambda[i] * d + 0.5 * s->al.K * m * d * d;
-        if (g) g[i] += -sqrt(m) * s->al.lambda[i] + s->al.K * m * d;
+        e += -s->al.lambda[i] * d + 0.5 * s->al.K * m * d * d;
+        if (g) g[i] += -s->al.lambda[i] + s->al.K * m * d;
     }
     return e;
 }
@@ -569,7 +569,7 @@ static int accept(void *user, const double *x, const gap_newton_iteration *it)
         if (s->al.eta < 0.99 && s->al.K < 1e8) s->al.K *= 2.0;
         else for (i = 0; i < 3 * s->nodes; ++i) {
             if (s->script[i / 3] >> (i % 3) & 1) {
-                s->al.lambda[i] -= s->al.K * sqrt(s->mass[i / 3]) * (x[i] - s->script_at[i]);
+                s->al.lambda[i] -= s->al.K * s->mass[i / 3] * (x[i] - s->script_at[i]);
             }
         }
         return 1;
@@ -711,6 +711,27 @@ static int start_kappa(sim *s)
     return r;
 }
 
+/* How far friction sticks out of the cones of today's normal forces. Lagged contacts and today's
+   are both sorted by kind and nodes; one that is gone presses no more. */
+static double cone(sim *s)
+{
+    const gap_barrier_set *c = &s->set;
+    int i, j, k, n = s->lag.count;
+    double worst;
+    if (n == 0 || n > BLOCK_DOUBLES) return 0.0;
+    for (i = 0; i < n; ++i) {
+        const int *want = s->lag.node + 4 * (size_t)i;
+        s->block[i] = 0.0;
+        for (j = 0; j < c->count; ++j) {
+            for (k = 0; k < 4 && c->node[4 * (size_t)j + (size_t)k] == want[k]; ++k) {}
+            if (k == 4) break;
+        }
+        if (j < c->count) s->block[i] = fabs(s->mu[i]) * c->force[j];
+    }
+    worst = gap_friction_cone(&s->lag, s->xs, s->xs_ref, 0, n, s->block, NULL);
+    return worst;
+}
+
 static void fill_report(sim *s, sim_report *r, const gap_newton_result *result)
 {
     const double *g = s->sc->gravity;
@@ -740,8 +761,7 @@ static void fill_report(sim *s, sim_report *r, const gap_newton_result *result)
     r->elastic = e;
     r->barrier = f * gap_barrier_energy(&s->set, s->xs, 0, s->set.count);
     r->friction = f * gap_friction_energy(&s->lag, s->xs, s->xs_ref, 0, s->lag.count);
-    r->cone_residual = f * gap_friction_cone(&s->lag, s->xs, s->xs_ref, 0, s->lag.count, NULL,
-        NULL);
+    r->cone_residual = f * cone(s);
     if (gradient(s, s->x, grad) >= 0) {
         for (i = 0; i < 3 * s->nodes; ++i) r->momentum_residual = fmax(r->momentum_residual,
             fabs(grad[i]));
@@ -804,7 +824,7 @@ static int minimise(sim *s, sim_report *r, gap_newton_result *total)
     return status == GAP_NEWTON_CONVERGED ? 0 : 1;
 }
 
-int sim_step(sim *s, double h, sim_report *r)
+static int try_step(sim *s, double h, sim_report *r)
 {
     size_t n = 3 * (size_t)s->nodes;
     gap_newton_result total;
@@ -863,6 +883,28 @@ int sim_step(sim *s, double h, sim_report *r)
     return 0;
 }
 
+int sim_step(sim *s, double h, sim_report *r)
+{
+    sim_report first;
+    unsigned char *before;
+    int status = try_step(s, h, r), k;
+    if (status != 1) return status;
+    before = malloc(sim_state_size(s));
+    if (!before) return -2;
+    sim_save(s, before);
+    status = try_step(s, 0.5 * h, &first);
+    if (status == 0) status = try_step(s, 0.5 * h, r);
+    if (status == 0) {
+        --s->steps; /* two halves are one step */
+        r->newton += first.newton;
+        r->lag += first.lag;
+        r->halves = 1;
+        for (k = 0; k < 5; ++k) r->seconds[k] += first.seconds[k];
+    } else if (!sim_load(s, before, sim_state_size(s))) status = -2;
+    free(before);
+    return status;
+}
+
 /* ---------------------------------------------------------------- opening */
 static void *room(sim *s, int *ok, size_t count, size_t size)
 {
@@ -898,7 +940,8 @@ static int open_solids(sim *s, char *error, size_t size)
         const scene_body *body = &sc->body[b];
         if (body->obstacle) continue;
         if (order && order != body->m.order) {
-            snprintf(error, size, "solids of geometry order %d and %d", order, body->m.order);
+            snprintf(error, size, "%d: solids of geometry order %d and %d", body->line, order,
+                body->m.order);
             mesh_free(&all);
             return 0;
         }
@@ -916,7 +959,7 @@ static int open_solids(sim *s, char *error, size_t size)
     r = gap_fem_init(&s->fem, 3, sc->order, order, all.nodes, all.x, all.tets, all.tet, &fo);
     if (r < 0) {
         const char *why = r == GAP_FEM_EREST ? "is inverted or flat at rest" : "cannot be used";
-        snprintf(error, size, "element %d %s (error %d)", s->fem.bad, why, r);
+        snprintf(error, size, "1: element %d %s (error %d)", s->fem.bad, why, r);
         mesh_free(&all);
         return 0;
     }
@@ -955,7 +998,7 @@ static int open_solids(sim *s, char *error, size_t size)
     free(owner);
     mesh_free(&all);
     s->solids = s->fem.nodes;
-    if (r < 0) snprintf(error, size, "no collision surface (error %d)", r);
+    if (r < 0) snprintf(error, size, "1: no collision surface (error %d)", r);
     return r >= 0;
 }
 
@@ -968,8 +1011,8 @@ static int open_arrays(sim *s, char *error, size_t size)
         const mesh *m = &sc->body[b].m;
         if (!sc->body[b].obstacle) continue;
         if (m->order > 1) {
-            snprintf(error, size, "obstacle %s: only order 1 is used for obstacles",
-                sc->body[b].name);
+            snprintf(error, size, "%d: obstacle %s: only order 1 is used for obstacles",
+                sc->body[b].line, sc->body[b].name);
             return 0;
         }
         extra += m->nodes;
@@ -1210,7 +1253,7 @@ static int open_solver(sim *s, char *error, size_t size)
     s->pulled = room(s, &ok, 4096, sizeof(double));
     s->pulled_doubles = 4096;
     if (!ok || r < 0) {
-        snprintf(error, size, "out of memory (%d)", r);
+        snprintf(error, size, "out of memory");
         return 0;
     }
     gm.dim = s->bm.dim = 3;
@@ -1229,7 +1272,7 @@ static int open_solver(sim *s, char *error, size_t size)
     s->bm.rest = s->vrest;
     r = gap_broad_set_mesh(&s->broad, &gm);
     if (r < 0) {
-        snprintf(error, size, "collision surface refused (error %d)", r);
+        snprintf(error, size, "1: collision surface refused (error %d)", r);
         return 0;
     }
     for (i = 0; i < s->sc->planes; ++i) {
@@ -1268,6 +1311,35 @@ static void name_pair(const sim *s, int kind, int a, int b, char *out, size_t si
         x[2]);
 }
 
+/* Line of the later body of the first guilty pair. */
+static int guilty_line(const sim *s)
+{
+    const int *g = s->set.guilty;
+    int a = g[0] == 3 ? s->edge[2 * g[1]] : g[1], b = a;
+    if (g[0] == 0) b = g[2];
+    else if (g[0] != 4) b = g[0] == 2 ? s->tri[3 * g[2]] : s->edge[2 * g[2]];
+    a = s->sc->body[s->vbody[a]].line;
+    b = s->sc->body[s->vbody[b]].line;
+    return a > b ? a : b;
+}
+
+/* Names the first pair that sim_verify found: elements are triangles, edges, then points. */
+static void name_meeting(const sim *s, int met, char *error, size_t size)
+{
+    int v[2], k;
+    const scene_body *a, *b;
+    for (k = 0; k < 2; ++k) {
+        int e = s->meeting[k];
+        v[k] = e < s->tris ? s->tri[3 * e] : e < s->tris + s->edges ? s->edge[2 * (e - s->tris)] :
+            s->point[e - s->tris - s->edges];
+    }
+    a = &s->sc->body[s->vbody[v[0]]];
+    b = &s->sc->body[s->vbody[v[1]]];
+    snprintf(error, size, "%d: the scene starts with %d intersecting pairs, the first: %s and %s"
+        " near (%.9g, %.9g, %.9g)", a->line > b->line ? a->line : b->line, met, a->name, b->name,
+        s->xs[3 * v[1]], s->xs[3 * v[1] + 1], s->xs[3 * v[1] + 2]);
+}
+
 /* Is the start free? Names up to ten offenders in error. */
 static int check_start(sim *s, char *error, size_t size)
 {
@@ -1280,7 +1352,7 @@ static int check_start(sim *s, char *error, size_t size)
     if (r >= 0) r = find_contacts(s, s->x);
     if (r == GAP_BARRIER_ETOUCH) {
         at = (size_t)snprintf(error, size,
-            "the scene starts touching or closer than its thickness:");
+            "%d: the scene starts touching or closer than its thickness:", guilty_line(s));
         for (i = 0; i < s->set.guilty_count && i < 10 && at < size; ++i) {
             const int *g = s->set.guilty + 3 * (size_t)i;
             name_pair(s, g[0], g[1], g[2], line, sizeof line);
@@ -1289,11 +1361,11 @@ static int check_start(sim *s, char *error, size_t size)
         return 0;
     }
     if (r < 0) {
-        snprintf(error, size, "contact set refused (error %d)", r);
+        snprintf(error, size, "1: contact set refused (error %d)", r);
         return 0;
     }
     if (s->sc->contact && sim_verify(s, &met, &inverted) >= 0 && met) {
-        snprintf(error, size, "the scene starts with %d intersecting pairs", met);
+        name_meeting(s, met, error, size);
         return 0;
     }
     return 1;
@@ -1375,6 +1447,18 @@ int sim_vertices(const sim *s) { return s->verts; }
 int sim_bodies(const sim *s) { return s->sc->bodies; }
 const char *sim_body_name(const sim *s, int body) { return s->sc->body[body].name; }
 const double *sim_forces(const sim *s) { return s->have_forces ? s->vforce : NULL; }
+
+int sim_body_force(const sim *s, int body, double force[3])
+{
+    int i, k;
+    for (k = 0; k < 3; ++k) force[k] = 0.0;
+    if (!s->have_forces) return 0;
+    for (i = 0; i < s->verts; ++i) {
+        if (s->vbody[i] != body) continue;
+        for (k = 0; k < 3; ++k) force[k] += s->vforce[3 * i + k];
+    }
+    return 1;
+}
 
 const double *sim_surface(sim *s)
 {
@@ -1481,7 +1565,7 @@ int sim_verify(sim *s, int *met, int *inverted)
 {
     gap_exact_mesh m;
     void *work;
-    int status = 0;
+    int status = 0, i, how;
     memset(&m, 0, sizeof m);
     to_surface(s, s->x, 0, s->xs);
     m.dim = 3;
@@ -1496,8 +1580,13 @@ int sim_verify(sim *s, int *met, int *inverted)
     m.group = s->vgroup;
     work = malloc(gap_exact_mesh_work(&m));
     if (!work) return -2;
-    *met = (int)gap_exact_mesh_meets(&m, NULL, work, 0, NULL, NULL, &status);
+    *met = (int)gap_exact_mesh_meets(&m, NULL, work, 1, s->meeting, &how, &status);
     free(work);
+    for (i = 0; i < s->plane_pairs; ++i) { /* a vertex behind a plane */
+        const double *x = s->xs + 3 * (size_t)s->plane_pair[2 * i];
+        const double *q = s->sc->plane + 6 * (size_t)s->plane_pair[2 * i + 1];
+        *met += !((x[0] - q[0]) * q[3] + (x[1] - q[1]) * q[4] + (x[2] - q[2]) * q[5] > 0.0);
+    }
     *inverted = 0;
     if (s->fem.elements) {
         int bad = -1;

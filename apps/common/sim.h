@@ -17,6 +17,7 @@ typedef struct sim_report { /* of the last step */
     double seconds[5]; /* broad phase, CCD, assembly, linear solve, all */
     double progress;   /* of scripted nodes, 1 = all arrived */
     int converged;
+    int halves;        /* 1: it took two steps of h/2 */
 } sim_report;
 
 typedef struct sim_options {
@@ -27,13 +28,13 @@ typedef struct sim_options {
 } sim_options;
 
 /* A simulator at the start of a scene, which must outlive it. NULL after a message in error: a
-   solid
-   with bad elements, or a start that touches (offenders: then names the pairs, one a line). */
+   solid with bad elements, or a start that touches. The message is `LINE: what`, with the bodies
+   and places of the first pairs, one a line; or "out of memory". */
 sim *sim_open(const scene *sc, const sim_options *opt, char *error, size_t size);
 void sim_close(sim *s);
 
-/* One step of h seconds. 0 done; 1 did not converge (state unchanged); < 0 error code of seam 3
-   (unchanged). */
+/* One step of h seconds, or two of h/2 where that does not converge. 0 done; 1 did not converge
+   (state unchanged); < 0 error code of seam 3 (unchanged). */
 int sim_step(sim *s, double h, sim_report *r);
 
 double sim_time(const sim *s);
@@ -67,6 +68,8 @@ size_t sim_state_size(const sim *s);
 void sim_save(const sim *s, void *bytes);
 int sim_load(sim *s, const void *bytes, size_t size); /* 0 if it does not fit */
 
+/* Contact force of the last step on a body (N); 0 before the first step, force is then 0. */
+int sim_body_force(const sim *s, int body, double force[3]);
 /* Contact forces of the last step on each vertex, 3 each (N); NULL before the first. */
 const double *sim_forces(const sim *s);
 
