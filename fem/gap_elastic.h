@@ -151,7 +151,18 @@ GAP_ELASTIC_API int gap_elastic_isotropic(void *user, int rows, int cols, int co
 typedef double gap_elastic__w __attribute__((vector_size(8 * GAP_ELASTIC__LANES)));
 typedef long long gap_elastic__k __attribute__((vector_size(8 * GAP_ELASTIC__LANES)));
 #define GAP_ELASTIC__AT(v, l) ((v)[l])
+#if defined(__SSE2__) && !defined(__clang__) && __GNUC__ < 14
+/* gcc 12 at -O1 folds comparisons into selections that it then cannot expand (internal error in
+   gimple_expand_vec_cond_expr); an empty asm hides where the mask comes from. */
+GAP_ELASTIC__INLINE gap_elastic__k gap_elastic__mask(gap_elastic__k m)
+{
+    __asm__("" : "+x"(m));
+    return m;
+}
+#define GAP_ELASTIC__MASK(c) gap_elastic__mask((gap_elastic__k)(c))
+#else
 #define GAP_ELASTIC__MASK(c) ((gap_elastic__k)(c))
+#endif
 #define GAP_ELASTIC__PICK(m, a, b) \
     ((gap_elastic__w)(((gap_elastic__k)(a) & (m)) | ((gap_elastic__k)(b) & ~(m))))
 #else
@@ -338,9 +349,13 @@ GAP_ELASTIC__INLINE void gap_elastic__clamp(int n, gap_elastic__w *S)
         }
         if (!gap_elastic__any(&some)) break;
     }
-    memset(&neg, 0, sizeof neg);
+    u = A[0]; /* becomes the least eigenvalue */
     GAP_ELASTIC__UNROLL
-    for (i = 0; i < n; ++i) neg = neg | GAP_ELASTIC__MASK(A[i * n + i] < 0.0);
+    for (i = 1; i < n; ++i) {
+        v = A[i * n + i];
+        u = GAP_ELASTIC__PICK(GAP_ELASTIC__MASK(v < u), v, u);
+    }
+    neg = GAP_ELASTIC__MASK(u < 0.0);
     if (!gap_elastic__any(&neg)) return;
     GAP_ELASTIC__UNROLL
     for (i = 0; i < n; ++i) {

@@ -494,7 +494,18 @@ static inline int gap_fem__rule(int dim, int degree, double *xi, double *w)
 typedef double gap_fem__w __attribute__((vector_size(8 * GAP_FEM__LANES)));
 typedef long long gap_fem__k __attribute__((vector_size(8 * GAP_FEM__LANES)));
 #define GAP_FEM__AT(v, l) ((v)[l])
+#if defined(__SSE2__) && !defined(__clang__) && __GNUC__ < 14
+/* gcc 12 at -O1 folds comparisons into selections that it then cannot expand (internal error in
+   gimple_expand_vec_cond_expr); an empty asm hides where the mask comes from. */
+GAP_FEM__INLINE gap_fem__k gap_fem__mask(gap_fem__k m)
+{
+    __asm__("" : "+x"(m));
+    return m;
+}
+#define GAP_FEM__MASK(c) gap_fem__mask((gap_fem__k)(c))
+#else
 #define GAP_FEM__MASK(c) ((gap_fem__k)(c))
+#endif
 #define GAP_FEM__PICK(m, a, b) \
     ((gap_fem__w)(((gap_fem__k)(a) & (m)) | ((gap_fem__k)(b) & ~(m))))
 #else
@@ -681,9 +692,13 @@ GAP_FEM__INLINE void gap_fem__clamp(int n, gap_fem__w *S)
         }
         if (!gap_fem__any(&some)) break;
     }
-    memset(&neg, 0, sizeof neg);
+    u = A[0]; /* becomes the least eigenvalue */
     GAP_FEM__UNROLL
-    for (i = 0; i < n; ++i) neg = neg | GAP_FEM__MASK(A[i * n + i] < 0.0);
+    for (i = 1; i < n; ++i) {
+        v = A[i * n + i];
+        u = GAP_FEM__PICK(GAP_FEM__MASK(v < u), v, u);
+    }
+    neg = GAP_FEM__MASK(u < 0.0);
     if (!gap_fem__any(&neg)) return;
     GAP_FEM__UNROLL
     for (i = 0; i < n; ++i) {

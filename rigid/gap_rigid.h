@@ -9,22 +9,17 @@ QUICK START
    {
        double x[6] = {4, 0, 0, 6, 0, 0}, u[6], g[6], H[36];
        int rod[2] = {0, 1}, k;
-       gap_rigid_moments M;
-       gap_rigid_body b;
-       gap_rigid_frame f;
+       gap_rigid_moments M; gap_rigid_body b; gap_rigid_frame f;
        gap_rigid_moments_begin(&M, 3, 2, x);
        gap_rigid_moments_add(&M, GAP_RIGID_WIRE, 3.0, 2, x, 1, rod, NULL);
-       gap_rigid_init(&b, &M, 2, x); // x is now about the centre of mass
-       printf("mass %g at %g, J %g\n", b.mass, b.q[0], b.J[0]); // mass 6 at 5, J 2
-       b.torque[2] = 3.0;
+       gap_rigid_init(&b, &M, 2, x); b.torque[2] = 3.0; // x is now about the centre of mass
        gap_rigid_begin(&b, 1, 0.1, NULL, u);
        for (k = 0; k < 5; ++k) {
            gap_rigid_frames(&b, u, 0, 1, &f);
-           gap_rigid_gradient(&b, u, &f, 0, 1, g);
-           gap_rigid_hessian(&b, &f, 1, 0, 1, H);
+           gap_rigid_gradient(&b, u, &f, 0, 1, g); gap_rigid_hessian(&b, &f, 1, 0, 1, H);
            u[5] -= g[5] / H[35];
        }
-       printf("turned by %.7f\n", u[5]); // turned by 0.0149989
+       printf("mass %g, turned by %.7f\n", b.mass, u[5]); // mass 6, turned by 0.0149989
        return 0;
    }
 GUARANTEES
