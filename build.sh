@@ -387,6 +387,7 @@ libs() { # DIR FLAGS: apps/common and the test framework as objects under DIR
     generated
     fresh "$1/libs.stamp" && return 0
     rm -f "$1"/*.o
+    touch "$1/libs.begun" # a source changed while this runs is newer than the stamp
     for src in apps/common/*.c; do
         [ -f "$src" ] || continue
         $CC $PROG $2 $INC -I$B/gen -c "$src" -o "$1/$(basename "$src" .c).o" || return 1
@@ -396,7 +397,7 @@ libs() { # DIR FLAGS: apps/common and the test framework as objects under DIR
     else
         $CC $PROG $2 -DMUNIT_IMPLEMENTATION -x c -c tests/munit.h -o "$1/munit_.obj" || return 1
     fi
-    touch "$1/libs.stamp"
+    mv "$1/libs.begun" "$1/libs.stamp"
 }
 objects() { ls "$1"/*.o 2>/dev/null; }
 build_prog() { # SOURCE OUTPUT DIR FLAGS
@@ -537,13 +538,13 @@ scenes_jobs() { # NAME... | nothing = all small ones
 readme_picture() {
     apps_only
     [ -x "$B/gap-view" ] && [ -x "$B/gap-sim" ] || { echo "skipped  picture: no gap-view"; return 0; }
-    "$B/gap-sim" -o "$B/demo" --overwrite && "$B/gap-view" "$B/demo" --png apps/gap.png --frame -1
+    "$B/gap-sim" -o "$B/demo" --overwrite && "$B/gap-view" "$B/demo" --png apps/gap.png \
+        --frame 24 --size 1200x700 --camera 30,32,1.35
 }
 apps_only() { section_run apps apps_jobs; [ $failed -eq 0 ] || { finish; exit 1; }; }
 demo() {
     apps_only
-    if [ -x "$B/gap-sim" ]; then exec "$B/gap-sim" -o "$B/demo" --overwrite; fi
-    exec "$B/hello_gap"
+    exec "$B/gap-sim" -o "$B/demo" --overwrite
 }
 quick() { # before every commit, under a minute: rules, gcc only, quick starts, tests of what changed
     section_run check check_jobs
