@@ -176,6 +176,7 @@ static double slope(double mu, double epsv, int steps, double *half)
         x = ask(&w, "mean_x", "block");
         y = ask(&w, "mean_y", "block");
         run(&w, 1, 0);
+        munit_assert_double(w.r.cone_residual, <, 1e-6 * 9806.65); /* the lag has converged */
         at = i == steps / 2 || i == steps;
         if (at) speed = ((ask(&w, "mean_x", "block") - x) * 2.0 -
             (ask(&w, "mean_y", "block") - y)) / sqrt(5.0) / w.sc.h;

@@ -71,7 +71,7 @@ struct sim {
     double *x, *xs, *xs_at, *x0, *xref, *xs_ref, *target, *mass, *force, *script_at, *ps, *work,
         *state;
     double *block, *pulled, *mu, *partial, *newton_work, *vforce, *accel, *damp;
-    int mu_room, *pulled_node, pulled_room, frame_room, set_valid, have_forces;
+    int mu_room, *lag_kind, *pulled_node, pulled_room, frame_room, set_valid, have_forces;
     size_t pulled_doubles;
     double *frame;
     double h, weight, kappa, kmin, kmax, length, dhat, eps_v, eps_d, mass_factor, time, mean_mass;
@@ -238,14 +238,19 @@ static int freeze_friction(sim *s)
     if (!any) n = 0;
     if (n > s->mu_room) {
         double *more = realloc(s->mu, (size_t)n * sizeof *more);
+        int *kinds;
         if (!more) return -2;
         s->mu = more;
+        kinds = realloc(s->lag_kind, (size_t)n * sizeof *kinds);
+        if (!kinds) return -2;
+        s->lag_kind = kinds;
         s->mu_room = n;
     }
     for (i = 0; i < n; ++i) {
         const int *node = s->set.node + 4 * (size_t)i;
         int second = -1;
         if (s->set.kind[i] != 4) for (k = 0; k < 4 && node[k] >= 0; ++k) second = node[k];
+        s->lag_kind[i] = s->set.kind[i];
         s->mu[i] = s->set.mollify[i] > 0.0 ? 0.0 : friction_of(s, node[0], second);
     }
     return gap_friction_freeze(&s->lag, 3, n, s->verts, s->set.node, s->set.weight, s->set.normal,
@@ -711,25 +716,39 @@ static int start_kappa(sim *s)
     return r;
 }
 
-/* How far friction sticks out of the cones of today's normal forces. Lagged contacts and today's
-   are both sorted by kind and nodes; one that is gone presses no more. */
+/* Contacts are sorted by kind and nodes. */
+static int contact_order(int kind_a, const int *a, int kind_b, const int *b)
+{
+    int k;
+    if (kind_a != kind_b) return kind_a < kind_b ? -1 : 1;
+    for (k = 0; k < 4; ++k) if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
+    return 0;
+}
+
+/* How far friction sticks out of the cones of today's normal forces; a contact that is gone presses
+   no more. One walk along both sorted lists; of contacts with the same nodes (two planes) the one
+   whose normal is nearest counts. */
 static double cone(sim *s)
 {
     const gap_barrier_set *c = &s->set;
-    int i, j, k, n = s->lag.count;
-    double worst;
+    int i, j, at = 0, n = s->lag.count;
     if (n == 0 || n > BLOCK_DOUBLES) return 0.0;
     for (i = 0; i < n; ++i) {
-        const int *want = s->lag.node + 4 * (size_t)i;
+        const int *node = s->lag.node + 4 * (size_t)i;
+        const double *a = s->lag.normal + 3 * (size_t)i;
+        double best = -2.0;
         s->block[i] = 0.0;
-        for (j = 0; j < c->count; ++j) {
-            for (k = 0; k < 4 && c->node[4 * (size_t)j + (size_t)k] == want[k]; ++k) {}
-            if (k == 4) break;
+        while (at < c->count && contact_order(c->kind[at], c->node + 4 * (size_t)at,
+            s->lag_kind[i], node) < 0) ++at;
+        for (j = at; j < c->count && contact_order(c->kind[j], c->node + 4 * (size_t)j,
+            s->lag_kind[i], node) == 0; ++j) {
+            const double *b = c->normal + 3 * (size_t)j;
+            double along = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+            if (along > best) s->block[i] = s->mu[i] * c->force[j];
+            best = fmax(best, along);
         }
-        if (j < c->count) s->block[i] = fabs(s->mu[i]) * c->force[j];
     }
-    worst = gap_friction_cone(&s->lag, s->xs, s->xs_ref, 0, n, s->block, NULL);
-    return worst;
+    return gap_friction_cone(&s->lag, s->xs, s->xs_ref, 0, n, s->block, NULL);
 }
 
 static void fill_report(sim *s, sim_report *r, const gap_newton_result *result)
@@ -1434,6 +1453,7 @@ void sim_close(sim *s)
     all[n++] = s->vforce; all[n++] = s->accel; all[n++] = s->damp; all[n++] = s->pulled_node;
     for (i = 0; i < n; ++i) free(all[i]);
     free(s->al.lambda);
+    free(s->lag_kind);
     free(s->frame);
     free(s);
 }
