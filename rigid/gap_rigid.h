@@ -197,7 +197,7 @@ GAP_RIGID_API void gap_rigid_hessian(const gap_rigid_body *b, const gap_rigid_fr
    psd       1: nearest PSD in the coordinates (q, radius theta)
    out_node  4 (2D 2) each: nodes of seam 9, 2i and 2i+1 of body i (2D: i); -1 for static bodies
    out_grad  12 (2D 6) each, may be NULL;  out_hess 144 (2D 36) each, NULL with hess
-   EINDEX: a contact has more than two bodies. Cost: about 1 us, 5 to 15 with psd. */
+   EINDEX: a contact has more than two bodies. */
 GAP_RIGID_API int gap_rigid_chain(const gap_rigid_body *b, const gap_rigid_frame *frame,
     const int *body, const double *X, int count, const int *node, const double *grad,
     const double *hess, int psd, int *out_node, double *out_grad, double *out_hess);
