@@ -520,7 +520,7 @@ san() { # address and undefined on every test, threads on those that use the poo
 }
 scene_one() { # SCENE DIR: run it, meet its expectations, and be certified by gap-check
     case $1 in apps/scenes/rigid/*) prog=gap-rigid ;; *) prog=gap-sim ;; esac
-    rm -rf "$2"
+    rm -rf "$2"; mkdir -p "$(dirname "$2")"
     "$B/$prog" "$1" -o "$2" --expect && "$B/gap-check" "$2"
 }
 scenes_jobs() { # NAME... | nothing = all small ones

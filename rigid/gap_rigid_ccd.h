@@ -17,12 +17,10 @@ QUICK START
    {
        double Q[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, X[6] = {0, 1, 0, -1.1, 1, 0}, toi;
        double u0[6] = {0, 0, 0, 0, 0, 0}, u1[6] = {0, 0, 0, 0, 0, 1.5707963}, at[6] = {0};
-       gap_rigid_ccd_motion A, B;
-       gap_rigid_ccd_options opt = {spheres, NULL, 0, 0};
-       gap_rigid_ccd_set(&A, 3, Q, u0, u1);
-       gap_rigid_ccd_set(&B, 3, Q, at, at); // stays
-       printf("%d ", gap_rigid_ccd_pair(&opt, 3, 0, &A, &B, X, 0.0, 1.0, &toi));
-       printf("%d\n", toi > 0.1 && toi < 1); // 1 1
+       gap_rigid_ccd_motion A, B; gap_rigid_ccd_options opt = {spheres, NULL, 0, 0};
+       int hit = (gap_rigid_ccd_set(&A, 3, Q, u0, u1), gap_rigid_ccd_set(&B, 3, Q, at, at),
+           gap_rigid_ccd_pair(&opt, 3, 0, &A, &B, X, 0.0, 1.0, &toi)); // B stays
+       printf("%d %d\n", hit, toi > 0.1 && toi < 1); // 1 1
        return 0;
    }
 GUARANTEES (the linear CCD keeping its own: distance above min_distance on [0, its toi))
