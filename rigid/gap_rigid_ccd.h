@@ -13,9 +13,9 @@ QUICK START
        *toi = v < 0 && (d - x) / v < t_max ? (d - x) / v : t_max;
        return *toi < t_max;
    }
-   int main(void) // a point 1 m from its pivot turns by a right angle towards a point on x = -1
+   int main(void) // a point 1 m from its pivot turns by a right angle; another is on its path
    {
-       double Q[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, X[6] = {0, 1, 0, -1.1, 1, 0}, toi;
+       double Q[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, X[6] = {0, 1, 0, -0.8, 0.6, 0}, toi;
        double u0[6] = {0, 0, 0, 0, 0, 0}, u1[6] = {0, 0, 0, 0, 0, 1.5707963}, at[6] = {0};
        gap_rigid_ccd_motion A, B; gap_rigid_ccd_options opt = {spheres, NULL, 0, 0};
        int hit = (gap_rigid_ccd_set(&A, 3, Q, u0, u1), gap_rigid_ccd_set(&B, 3, Q, at, at),
