@@ -408,7 +408,7 @@ build_prog() { # SOURCE OUTPUT DIR FLAGS
 }
 test_one() { # NAME DIR FLAGS
     build_prog tests/test_$1.c "$2/test_$1" "$2" "$3" || return 1
-    "$2/test_$1" --color never ${TESTFLAGS:-} > "$2/test_$1.log" 2>&1
+    "$2/test_$1" --color never ${TESTFLAGS:---seed 0x1} > "$2/test_$1.log" 2>&1
     rc=$?
     cat "$2/test_$1.log"
     sed -n 's/^\([0-9]*\) of \([0-9]*\) ([^)]*) tests\{0,1\} successful, \([0-9]*\) .*skipped.*/\1 \2 \3/p' \
@@ -575,7 +575,7 @@ help() {
 ./build.sh demo          build and run the main job
 ./build.sh check         rules of the sources: sections, includes, stamped blocks, README table
 ./build.sh headers [all | FILE...]   every header in every way of use, gcc and clang, C and C++
-./build.sh test [NAME]   tests (MUNIT_DIR=... uses a real munit)
+./build.sh test [NAME]   tests, seed 1 (TESTFLAGS="--seed N" for another; MUNIT_DIR=... a real munit)
 ./build.sh slow [NAME]   the same tests with their full counts (GAP_SLOW=1)
 ./build.sh san [NAME]    tests under address, undefined and thread sanitizers
 ./build.sh quick         under a minute: rules, gcc, quick starts, tests of what changed
