@@ -9,7 +9,7 @@ cd "$(dirname "$0")" || exit 2
 ROOT=$(pwd)
 B=build
 CC=${CC:-gcc}
-CXX=${CXX:-g++}
+CXX=${CXX:-$(command -v g++ || command -v clang++ || echo g++)}
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 MODULES="ccd barrier friction fem rigid remesh solver"
 HEADERS=$(for m in $MODULES; do ls $m/gap_*.h 2>/dev/null; done)
@@ -24,6 +24,9 @@ LIBS="-lm -lpthread"
 
 have() { command -v "$1" >/dev/null 2>&1; }
 die() { echo "build.sh: $*" >&2; exit 2; }
+cxx_works() { # COMPILER: it is there, and its library too
+    echo '#include <cstdio>' | "$1" -std=c++11 -x c++ -fsyntax-only - 2>/dev/null
+}
 
 # ---------------------------------------------------------------- jobs
 # A job is a named shell command. It runs with its output in a log; exit 0 passes, 77 is skipped,
@@ -61,11 +64,8 @@ jobs_run() { # adds to passed, failed, skipped
 }
 section_run() { section=$1; shift; jobs_begin; "$@"; jobs_run; }
 finish() {
-    if [ $skipped -gt 0 ]; then
-        echo "$passed passed, $failed failed, $skipped skipped"
-    else
-        echo "$passed passed, $failed failed"
-    fi
+    [ $skipped -eq 0 ] || echo "$skipped skipped"
+    echo "$passed passed, $failed failed"
     [ $failed -eq 0 ]
 }
 
@@ -97,10 +97,11 @@ check_top() { # first line, headings, length of the top comment, version macro, 
     }' "$1"
 }
 check_includes() { # ISO C only, none of ours
-    awk '/^[ \t]*#[ \t]*include/ {
+    awk -v iso=" assert ctype errno fenv float inttypes limits math setjmp signal stdarg stdbool \
+stddef stdint stdio stdlib string time " '/^[ \t]*#[ \t]*include/ {
         line = $0
-        if (top_done && line !~ /<(assert|ctype|errno|fenv|float|inttypes|limits|math|setjmp|signal|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|time)\.h>/)
-            print FILENAME ":" FNR ": not an ISO C header: " line
+        name = line; sub(/.*include[ \t]*</, " ", name); sub(/\.h>.*/, " ", name)
+        if (top_done && !index(iso, name)) print FILENAME ":" FNR ": not an ISO C header: " line
     }
     /\*\// { top_done = 1 }' "$1"
 }
@@ -127,11 +128,15 @@ check_calls() { # malloc and stdio only in the libc hook
     strip_comments "$1" | awk -v file="$1" -v hook="gap_$(short "$1")__realloc_libc" '
     index($0, hook "(") { inhook = 1 }
     /^}/ { inhook = 0 }
-    !inhook && /(^|[^A-Za-z0-9_>.])(malloc|calloc|realloc|free|printf|fprintf|puts|exit|abort)[ \t]*\(/ {
+    BEGIN {
+        banned = "(malloc|calloc|realloc|free|printf|fprintf|puts|exit|abort)"
+        call = "(^|[^A-Za-z0-9_>.])" banned "[ \t]*\\("
+    }
+    !inhook && $0 ~ call {
         print file ":" FNR ": call outside the hooks: " $0
     }'
 }
-check_layout() { # 100 columns (a stamped copy may have a longer prefix), no tabs, no space at the end
+check_layout() { # 100 columns (longer prefixes in stamped copies pass), no tabs, no trailing space
     awk '/^\/\* \[block [^ ]+ from / { copy = 1 }
     /^\/\* \[end / { copy = 0 }
     length($0) > 100 && !copy { print FILENAME ":" FNR ": longer than 100 columns" }
@@ -145,8 +150,11 @@ check_owed() { # a test with assertions for every header
 }
 check_sync() { stamp_all "$B/stamped" >/dev/null; for h in $HEADERS; do
     cmp -s "$h" "$B/stamped/$h" || echo "$h:1: stamped blocks differ: run ./build.sh sync"; done; }
-check_table() { readme_table > "$B/table.md"; sed -n '/^<!-- headers -->/,/^<!-- \/headers -->/p' README.md |
-    cmp -s - "$B/table.md" || echo "README.md:1: table of headers is stale: run ./build.sh sync"; }
+check_table() {
+    readme_table > "$B/table.md"
+    sed -n '/^<!-- headers -->/,/^<!-- \/headers -->/p' README.md | cmp -s - "$B/table.md" ||
+        echo "README.md:1: table of headers is stale: run ./build.sh sync"
+}
 silent() { out=$("$@" 2>&1); [ -z "$out" ] || { printf '%s\n' "$out"; return 1; }; }
 check_jobs() {
     mkdir -p "$B"
@@ -155,7 +163,7 @@ check_jobs() {
             job "check $rule $h" "exec '$ROOT/build.sh' _silent check_$rule $h"
         done
     done
-    for f in $HEADERS $(ls apps/*.c apps/common/*.[ch] tests/*.[ch] 2>/dev/null); do
+    for f in build.sh $HEADERS $(ls apps/*.c apps/common/*.[ch] tests/*.[ch] 2>/dev/null); do
         job "check layout $f" "exec '$ROOT/build.sh' _silent check_layout $f"
     done
     job "check sync" "exec '$ROOT/build.sh' _silent check_sync"
@@ -167,7 +175,7 @@ check_jobs() {
 # stands between `/* [block NAME home] ... */` and `/* [end NAME] */` in gap_home.h, private prefix
 # rewritten. Both markers are whole one-line comments.
 stamp() { # HEADER: prints it with fresh blocks
-    homes=$(sed -n 's/^\/\* \[block [a-zA-Z0-9_-]* from \(gap_[a-z0-9_]*\.h\)\].*/\1/p' "$1" | sort -u)
+    homes=$(sed -n 's/^\/\* \[block [^ ]* from \(gap_[a-z0-9_]*\.h\)\].*/\1/p' "$1" | sort -u)
     files=
     for home in $homes; do
         file=$(ls */"$home" 2>/dev/null | head -n 1)
@@ -177,7 +185,9 @@ stamp() { # HEADER: prints it with fresh blocks
     awk -v user="$(short "$1")" '
     function base(f) { sub(/.*\//, "", f); return f }
     FNR == 1 { ++nfile; main = (FILENAME == ARGV[ARGC - 1]) && nfile == ARGC - 1 }
-    !main && /^\/\* \[block [^ ]+ home\]/ { key = base(FILENAME) " " $3; have[key] = 1; on = 1; next }
+    !main && /^\/\* \[block [^ ]+ home\]/ {
+        key = base(FILENAME) " " $3; have[key] = 1; on = 1; next
+    }
     !main && /^\/\* \[end / { on = 0 }
     !main { if (on) body[key] = body[key] $0 "\n"; next }
     /^\/\* \[block [^ ]+ from / {
@@ -221,13 +231,14 @@ sync() {
         /^<!-- headers -->/ { while ((getline line < table) > 0) print line; skip = 1 }
         !skip { print }
         /^<!-- \/headers -->/ { skip = 0 }' README.md > "$B/README.md"
-    cmp -s README.md "$B/README.md" || { cat "$B/README.md" > README.md; echo "table of README.md"; }
+    cmp -s README.md "$B/README.md" && return 0
+    cat "$B/README.md" > README.md; echo "table of README.md"
 }
 
 # ---------------------------------------------------------------- headers
 # One translation unit per way of use, made from the list of headers:
 #   decl    declarations only, included twice; defines nothing
-#   impl    declared, then implemented, then included again; nm sees only gap_x_ and nothing writable
+#   impl    declared, implemented, included again; nm sees only gap_x_ and nothing writable
 #   alone   implementation switched on before the only include
 #   static  everything private; defines nothing
 #   cxx     every function of the C object called for from C++
@@ -256,6 +267,7 @@ header_symbols() { # HEADER OBJECT: only our prefix, nothing writable
 }
 header_exports() { nm "$1" | awk '$(NF - 1) ~ /^[TRVWDBC]$/ { print "exported: " $NF }'; }
 header_from_cxx() { # HEADER OBJECT DIR: a C++ program that names every function links
+    cxx_works "$CXX" || return 0
     {
         printf '#include "%s"\n#include <cstdio>\ntypedef void (*any)();\nint main()\n{\n' \
             "$(basename "$1")"
@@ -273,7 +285,8 @@ header_one() { # HEADER COMPILER STD
     if [ "$2 $3" = "gcc c99" ]; then
         compile $comp $3 "$d/impl.c" "$d/impl.o" -O2 && silent header_symbols "$1" "$d/impl.o" &&
             compile $comp $3 "$d/decl.c" "$d/decl.o" -O0 && silent header_exports "$d/decl.o" &&
-            compile $comp $3 "$d/static.c" "$d/static.o" -O1 && silent header_exports "$d/static.o" &&
+            compile $comp $3 "$d/static.c" "$d/static.o" -O1 &&
+            silent header_exports "$d/static.o" &&
             compile $comp $3 "$d/alone.c" "$d/alone.o" -fsyntax-only &&
             header_from_cxx "$1" "$d/impl.o" "$d"
     else
@@ -285,10 +298,9 @@ header_one() { # HEADER COMPILER STD
 header_together() { # COMPILER STD: all headers in one unit, in both orders
     d=$B/headers/together/$1-$2; mkdir -p "$d"
     comp=$1; case $2 in c++*) comp=$(cxx_of "$1") ;; esac
-    { echo '#define GAP_IMPLEMENTATION'
-      for h in $HEADERS; do echo "#include \"$(basename "$h")\""; done; } > "$d/forward.c"
-    { echo '#define GAP_IMPLEMENTATION'
-      for h in $HEADERS; do echo "#include \"$(basename "$h")\""; done | sed -n '1!G;h;$p'; } > "$d/back.c"
+    for h in $HEADERS; do echo "#include \"$(basename "$h")\""; done > "$d/includes"
+    { echo '#define GAP_IMPLEMENTATION'; cat "$d/includes"; } > "$d/forward.c"
+    { echo '#define GAP_IMPLEMENTATION'; sed -n '1!G;h;$p' "$d/includes"; } > "$d/back.c"
     compile $comp $2 "$d/forward.c" "$d/forward.o" -fsyntax-only &&
         compile $comp $2 "$d/back.c" "$d/back.o" -fsyntax-only
 }
@@ -344,9 +356,8 @@ headers_jobs() { # all | HEADER... | nothing
     esac
     for c in gcc clang; do
         for s in $stds; do
-            if ! have $c || { case $s in c++*) ! have "$(cxx_of $c)" ;; *) false ;; esac; }; then
-                job "headers $c $s" "exit 77"; continue
-            fi
+            case $s in c++*) cxx_works "$(cxx_of $c)" ;; *) have $c ;; esac ||
+                { job "headers $c $s" "exit 77"; continue; }
             for h in $list; do
                 job "header $h $c $s" "exec '$ROOT/build.sh' _call header_one $h $c $s"
             done
@@ -359,8 +370,9 @@ headers_jobs() { # all | HEADER... | nothing
             job "header $h -m32" "exec '$ROOT/build.sh' _call header_m32 $h"
         else job "header $h -m32" "exit 77"; fi
         for c in tcc x86_64-w64-mingw32-gcc; do
-            if have $c; then job "header $h $c" "exec '$ROOT/build.sh' _call header_plain $h $c -std=c99"
-            else job "header $h $c" "exit 77"; fi
+            what="exit 77"
+            ! have $c || what="exec '$ROOT/build.sh' _call header_plain $h $c -std=c99"
+            job "header $h $c" "$what"
         done
     done
 }
@@ -388,10 +400,8 @@ libs() { # DIR FLAGS: apps/common and the test framework as objects under DIR
     fresh "$1/libs.stamp" && return 0
     rm -f "$1"/*.o
     touch "$1/libs.begun" # a source changed while this runs is newer than the stamp
-    for src in apps/common/*.c; do
-        [ -f "$src" ] || continue
-        $CC $PROG $2 $INC -I$B/gen -c "$src" -o "$1/$(basename "$src" .c).o" || return 1
-    done
+    for src in apps/common/*.c; do echo "$src" "$1/$(basename "$src" .c).o"; done |
+        xargs -P "$JOBS" -n 2 sh -c "$CC $(echo $PROG $2) $INC -I$B/gen -c \$0 -o \$1" || return 1
     if [ -n "${MUNIT_DIR:-}" ]; then
         $CC -std=gnu99 $2 -I"$MUNIT_DIR" -c "$MUNIT_DIR/munit.c" -o "$1/munit_.obj" || return 1
     else
@@ -411,14 +421,15 @@ test_one() { # NAME DIR FLAGS
     "$2/test_$1" --color never ${TESTFLAGS:---seed 0x1} > "$2/test_$1.log" 2>&1
     rc=$?
     cat "$2/test_$1.log"
-    sed -n 's/^\([0-9]*\) of \([0-9]*\) ([^)]*) tests\{0,1\} successful, \([0-9]*\) .*skipped.*/\1 \2 \3/p' \
-        "$2/test_$1.log" | tail -n 1 | while read -r ok all skip; do
+    ended='\([0-9]*\) of \([0-9]*\) ([^)]*) tests\{0,1\} successful, \([0-9]*\) .*skipped.*'
+    sed -n "s/^$ended/\1 \2 \3/p" "$2/test_$1.log" | tail -n 1 | while read -r ok all skip; do
         echo "count $ok $((all - ok)) $skip"
     done
     return $rc
 }
 tests_jobs() { # DIR FLAGS NAME...
     dir=$1; flags=$2; shift 2
+    [ -z "${MUNIT_DIR:-}" ] || dir=$dir-munit
     libs "$dir" "$flags" || { job "apps/common and munit" "exit 1"; return; }
     [ $# -gt 0 ] || set -- $(ls tests/test_*.c 2>/dev/null | sed 's/.*test_\(.*\)\.c/\1/')
     for t in "$@"; do
@@ -445,9 +456,13 @@ run_quoted() { # SOURCE DIR
     d=$2; mkdir -p "$d"
     expected_output "$1" > "$d/expected"
     [ -s "$d/expected" ] || { echo "$1: prints nothing that a comment promises"; return 1; }
-    $CC -std=c99 -O1 -Wall -Wextra -Werror $INC "$1" -lm -o "$d/c" &&
+    ways=c
+    $CC -std=c99 -O1 -Wall -Wextra -Werror $INC "$1" -lm -o "$d/c" || return 1
+    if cxx_works "$CXX"; then
+        ways="c cxx"
         $CXX -std=c++11 -O1 -Wall -Wextra -Werror -x c++ $INC "$1" -lm -o "$d/cxx" || return 1
-    for x in c cxx; do
+    fi
+    for x in $ways; do
         "$d/$x" > "$d/$x.out" || return 1
         sed 's/ *$//' "$d/$x.out" | diff "$d/expected" - || return 1
     done
@@ -463,7 +478,8 @@ quick_start() { # HEADER
 readme_program() {
     mkdir -p "$B/quick/readme"
     awk '/^```c$/ { on = 1; if (NR > 20) late = 1; next } on && /^```/ { exit late } on { print }' \
-        README.md > "$B/quick/readme/main.c" || { echo "README.md: program after line 20"; return 1; }
+        README.md > "$B/quick/readme/main.c" ||
+        { echo "README.md: program after line 20"; return 1; }
     run_quoted "$B/quick/readme/main.c" "$B/quick/readme"
 }
 quick_jobs() {
@@ -493,9 +509,11 @@ bench() {
 }
 fuzz_one() { # NAME SECONDS
     d=$B/fuzz; mkdir -p "$d/$1"
-    clang $PROG -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $INC -Itests \
-        -Iapps/common -I$B/gen tests/fuzz_$1.c apps/common/*.c $LIBS -o "$d/fuzz_$1" || return 1
-    (cd "$d" && "./fuzz_$1" -max_total_time="$2" -rss_limit_mb=2048 -timeout=10 -error_exitcode=1 "$1")
+    clang $PROG -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $INC \
+        -Itests -Iapps/common -I$B/gen tests/fuzz_$1.c apps/common/*.c $LIBS -o "$d/fuzz_$1" ||
+        return 1
+    (cd "$d" && "./fuzz_$1" -max_total_time="$2" -rss_limit_mb=2048 -timeout=10 \
+        -error_exitcode=1 "$1")
 }
 fuzz_jobs() {
     generated
@@ -537,7 +555,6 @@ scenes_jobs() { # NAME... | nothing = all small ones
 }
 readme_picture() {
     apps_only
-    [ -x "$B/gap-view" ] && [ -x "$B/gap-sim" ] || { echo "skipped  picture: no gap-view"; return 0; }
     "$B/gap-sim" -o "$B/demo" --overwrite && "$B/gap-view" "$B/demo" --png apps/gap.png \
         --frame 24 --size 1200x700 --camera 30,32,1.35
 }
@@ -546,7 +563,7 @@ demo() {
     apps_only
     exec "$B/gap-sim" -o "$B/demo" --overwrite
 }
-quick() { # before every commit, under a minute: rules, gcc only, quick starts, tests of what changed
+quick() { # before every commit, under a minute: rules, gcc, quick starts, tests of what changed
     section_run check check_jobs
     jobs_begin
     for h in $HEADERS; do
@@ -575,7 +592,8 @@ help() {
 ./build.sh demo          build and run the main job
 ./build.sh check         rules of the sources: sections, includes, stamped blocks, README table
 ./build.sh headers [all | FILE...]   every header in every way of use, gcc and clang, C and C++
-./build.sh test [NAME]   tests, seed 1 (TESTFLAGS="--seed N" for another; MUNIT_DIR=... a real munit)
+./build.sh test [NAME]   tests; TESTFLAGS="--seed N" for another seed than 1, MUNIT_DIR=DIR for the
+                         real munit
 ./build.sh slow [NAME]   the same tests with their full counts (GAP_SLOW=1)
 ./build.sh san [NAME]    tests under address, undefined and thread sanitizers
 ./build.sh quick         under a minute: rules, gcc, quick starts, tests of what changed
