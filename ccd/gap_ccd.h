@@ -23,7 +23,8 @@ GUARANTEES (points move linearly; all is proven for the exact motion of the give
    Tight    a HIT has come within min_distance + tolerance (or + 64 2^-53 G) before toi, and toi is
             as late as the last direction proves. It is no proof of contact.
    Even     large minimum distances cost no more than 0. Same bits for any number of workers, and,
-            with -ffp-contract=off, for scalar and vector builds; times a power of two: same toi.
+            with -ffp-contract=off, for every instruction set and the scalar build; times a power
+            of two: same toi.
    Memory   44 KB of stack, no allocation.
 OPTIONS (define before the implementation)
    GAP_CCD_STATIC           keep all functions private to this file
@@ -71,6 +72,9 @@ typedef enum gap_ccd_status {
 
 enum { GAP_CCD_VV = 0, GAP_CCD_VE = 1, GAP_CCD_VF = 2, GAP_CCD_EE = 3 };
 
+/* Instruction sets, numbered as in the whole family. VECTOR: what the compiler was asked for. */
+enum { GAP_CCD_ISA_BEST = 0, GAP_CCD_ISA_VECTOR = 2, GAP_CCD_ISA_AVX2 = 3 };
+
 typedef void (*gap_ccd_range)(void *ctx, int begin, int end, int worker);
 typedef void (*gap_ccd_parallel_for)(
     void *user, int count, int grain, gap_ccd_range fn, void *ctx);
@@ -82,6 +86,7 @@ typedef struct gap_ccd_options {
     double keep;          /* part, in [0,1), of the pair's own start gap (distance minus
                              min_distance) that must remain; simulators use 0.2; default 0    */
     int budget;           /* most steps of work per pair; 0 means 10000                       */
+    int isa;              /* GAP_CCD_ISA_x; 0 means the best that this machine has            */
     gap_ccd_parallel_for parallel_for; /* NULL: a plain loop; used by gap_ccd_step only       */
     void *parallel_user;
 } gap_ccd_options;
@@ -173,10 +178,22 @@ typedef long long gap_ccd__m4[4];
 #define GAP_CCD__ABS(x) fabs((x)[lane])
 #endif
 
+/* One text, compiled once per instruction set: GAP_CCD__BODY functions are always inlined, into
+   functions that carry the target, so no call passes between two of them. Without "fma": there is
+   nothing to contract, and all instruction sets of one build give the same bits. A Windows GCC
+   does not align the stack for 32 byte vectors. */
 #if defined(__GNUC__) || defined(__clang__)
 #define GAP_CCD__APART static __attribute__((noinline, unused))
+#define GAP_CCD__BODY static inline __attribute__((always_inline))
 #else
 #define GAP_CCD__APART static
+#define GAP_CCD__BODY static inline
+#endif
+#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__) && !defined(__AVX2__) \
+    && !defined(_WIN32) && !defined(GAP_CCD_SCALAR)
+#define GAP_CCD__AVX2 1
+#else
+#define GAP_CCD__AVX2 0
 #endif
 
 #define GAP_CCD__EPS 1.1102230246251565e-16 /* unit roundoff 2^-53 */
@@ -234,7 +251,7 @@ static inline void gap_ccd__cross3(const double *a, const double *b, double *c)
 /* ---- suggestion of a direction: nothing here needs to be right, only good ---- */
 
 /* Closest point a + s e of a segment, if closer than *best: then x, *edge, *s are set too. */
-static inline int gap_ccd__segment(
+GAP_CCD__BODY int gap_ccd__segment(
     const double *a, const double *e, double ee, double *best, double *x, double *s)
 {
     double y[3], d2, f = ee > 0.0 ? -gap_ccd__dot3(a, e) / ee : 0.0;
@@ -254,7 +271,7 @@ static inline int gap_ccd__segment(
 /* The closest point on the boundary lies on an edge that parts the unconstrained minimum (u,v) from
    the domain; NaN (parallel b and c) asks all edges. n = closest vector, freed from what rounding
    left of the edge direction, without which far ends of the edge would spoil the certificate. */
-static inline double gap_ccd__boundary(const double *a, const double *b, const double *c,
+GAP_CCD__BODY double gap_ccd__boundary(const double *a, const double *b, const double *c,
     double bb, double cc, int tri, double u, double v, double *n, double *at)
 {
     double best = HUGE_VAL, s = 0.0, o[3], e[3], f;
@@ -289,7 +306,7 @@ static inline double gap_ccd__boundary(const double *a, const double *b, const d
    d = c - (b.c/b.b) b, v = -a.d/d.d and u = -(a.b + v b.c)/b.b lose digits with the angle, not with
    its square as normal equations do; and n = b x d is normal to both edges to a few roundings of
    their lengths however parallel they are. */
-static inline void gap_ccd__closest_point(
+GAP_CCD__BODY void gap_ccd__closest_point(
     const double *a, const double *b, const double *c, int tri, gap_ccd__closest *out)
 {
     double bb = gap_ccd__dot3(b, b), cc = gap_ccd__dot3(c, c), bc, f, dd, u, v, d[3], at[2];
@@ -325,7 +342,7 @@ static inline void gap_ccd__closest_point(
     out->v = at[!swapped];
 }
 
-static inline void gap_ccd__closest_at(
+GAP_CCD__BODY void gap_ccd__closest_at(
     const gap_ccd__pairing *q, const gap_ccd__patch *x, gap_ccd__closest *out)
 {
     double a[4], b[4], c[4];
@@ -362,7 +379,7 @@ typedef struct gap_ccd__cert {
 
 /* n / |n|, to 5 roundings: 1.5 + 1 in the root of n.n, 1 in its inverse, 1 in the product. Any unit
    vector will do where n cannot be turned into one; what leaves here is finite. */
-static inline void gap_ccd__normalize(double n[3])
+GAP_CCD__BODY void gap_ccd__normalize(double n[3])
 {
     double nn = gap_ccd__dot3(n, n);
     int k;
@@ -386,7 +403,7 @@ static inline void gap_ccd__normalize(double n[3])
      e N ((7 (1-t) + 1 + t) G0 + (7 + 3) t G1)  <=  10 e N (G0 + t G1)  <  17.4 e (G0 + t G1)
    to first order; a contracted product-sum only removes roundings. The exact projection exceeding
    dist |n| <= dist (1 + 5 e) proves a distance above dist; three more roundings are in the sum. */
-static inline void gap_ccd__project(
+GAP_CCD__BODY void gap_ccd__project(
     const gap_ccd__pairing *q, const gap_ccd__patch *x, const double n[3], gap_ccd__cert *f)
 {
     double a0 = gap_ccd__dot3(n, q->w0[0]), a1 = gap_ccd__dot3(n, q->w1[0]);
@@ -406,7 +423,7 @@ static inline void gap_ccd__project(
 }
 
 /* Whether all corners are certified at time t; margin: what each has to spare. */
-static inline int gap_ccd__certified(const gap_ccd__cert *f, double t, gap_ccd__v4 *margin)
+GAP_CCD__BODY int gap_ccd__certified(const gap_ccd__cert *f, double t, gap_ccd__v4 *margin)
 {
     double need = f->need + t * f->rate;
     gap_ccd__v4 at, m;
@@ -420,7 +437,7 @@ static inline int gap_ccd__certified(const gap_ccd__cert *f, double t, gap_ccd__
 }
 
 /* Latest time, from t on, up to which the certificate may hold: the first margin to run out. */
-static inline double gap_ccd__exit(const gap_ccd__cert *f, double t, gap_ccd__v4 *margin)
+GAP_CCD__BODY double gap_ccd__exit(const gap_ccd__cert *f, double t, gap_ccd__v4 *margin)
 {
     gap_ccd__v4 wait, fall;
     double first = HUGE_VAL;
@@ -444,7 +461,7 @@ enum {
 
 /* Moves x->t as far as the direction c->n (made a unit vector) certifies. A step well below what
    the closest point alone would allow means that the patch turns: splitting it pays. */
-static inline int gap_ccd__advance(
+GAP_CCD__BODY int gap_ccd__advance(
     const gap_ccd__pairing *q, gap_ccd__patch *x, gap_ccd__closest *c, double t_max)
 {
     gap_ccd__cert f;
@@ -531,7 +548,7 @@ static inline int gap_ccd__split(
 /* Best first in time: x has the smallest t of all patches not yet done, so accepting it, or running
    out of budget, returns a time up to which every patch is free. A patch within the tolerance is
    advanced once more before it is accepted: that is often free, and later. */
-static inline int gap_ccd__search(
+GAP_CCD__BODY int gap_ccd__search(
     gap_ccd__pairing *q, double keep, double t_max, int budget, double *toi, int *work)
 {
     gap_ccd__patch heap[GAP_CCD__HEAP], x = {0.0, 0.0, 0.0, 1.0, 1.0}, y;
@@ -579,7 +596,7 @@ static inline int gap_ccd__search(
 /* Adds one end of the motion to the box test: lanes x y z of above (below) stay set while all
    points of the first side exceed those of the second by more than dist (the reverse). The fourth
    lane holds leftovers. */
-static inline void gap_ccd__box_side(const double *p, int tri, double dist, gap_ccd__m4 *above,
+GAP_CCD__BODY void gap_ccd__box_side(const double *p, int tri, double dist, gap_ccd__m4 *above,
     gap_ccd__m4 *below, gap_ccd__v4 *sum)
 {
     gap_ccd__v4 a, b, c, d = {p[9], p[10], p[11], 0.0}, bc, ac, ad, bd;
@@ -611,7 +628,7 @@ static inline void gap_ccd__box_side(const double *p, int tri, double dist, gap_
    No filter: a difference has the sign of the exact one and is within one rounding of it, so
    above dist (1 + 4 e) it proves the exact one above dist; 1.8e-307 > 2^-1019 is for what
    flushing to zero takes. */
-static inline int gap_ccd__boxes_apart(
+GAP_CCD__BODY int gap_ccd__boxes_apart(
     const double *p0, const double *p1, int tri, double dist, double *sum)
 {
     gap_ccd__m4 above = {-1, -1, -1, -1}, below = {-1, -1, -1, -1};
@@ -627,7 +644,7 @@ static inline int gap_ccd__boxes_apart(
 
 /* w = (A, B, C) of four points times scale, lanes x y z and one not used; returns the largest
    |A| + |B| + |C|, or NaN if that is not finite. */
-static inline double gap_ccd__differences(const double *p, int tri, double scale, double w[3][4])
+GAP_CCD__BODY double gap_ccd__differences(const double *p, int tri, double scale, double w[3][4])
 {
     gap_ccd__v4 a, b, c, d = {p[9], p[10], p[11], 0.0}, A, B, C;
     double m[4];
@@ -661,7 +678,7 @@ static inline double gap_ccd__differences(const double *p, int tri, double scale
 /* Differences of an extreme pair, brought to a size of about 1; distances are scaled alike. Points
    are made smaller first, by 2^-8, if their differences overflow: what that rounds is below
    2^-1022 and G above 2^190 then. */
-static inline void gap_ccd__rescale(gap_ccd__pairing *q, const double *p0, const double *p1)
+GAP_CCD__APART void gap_ccd__rescale(gap_ccd__pairing *q, const double *p0, const double *p1)
 {
     double g = q->g0 > q->g1 ? q->g0 : q->g1, tiny;
     int e = 0, i, k;
@@ -695,7 +712,7 @@ static inline int gap_ccd__finite(const double *p, int n)
 }
 
 /* Largest relative displacement along an axis. */
-static inline double gap_ccd__motion(const gap_ccd__pairing *q)
+GAP_CCD__BODY double gap_ccd__motion(const gap_ccd__pairing *q)
 {
     double most = 0.0;
     int k;
@@ -709,8 +726,8 @@ static inline double gap_ccd__motion(const gap_ccd__pairing *q)
 }
 
 /* A pair whose boxes meet, or are not asked: to keep a part of the gap its distance must be known.
-   A function of its own, so that the many others pay nothing for it. */
-GAP_CCD__APART int gap_ccd__solve_near(const gap_ccd_options *opt, int tri, const double *p0,
+   In functions of its own, so that the many others pay nothing for it. */
+GAP_CCD__BODY int gap_ccd__solve_near(const gap_ccd_options *opt, int tri, const double *p0,
     const double *p1, double dist, double t_max, double *toi, int *work)
 {
     gap_ccd__pairing q;
@@ -737,17 +754,38 @@ GAP_CCD__APART int gap_ccd__solve_near(const gap_ccd_options *opt, int tri, cons
 }
 
 /* Four points each at t = 0 and 1: tri a vertex and a face, else two edges. */
+#define GAP_CCD__SOLVE(NAME, TARGET)                                                              \
+TARGET GAP_CCD__APART int gap_ccd__near_##NAME(const gap_ccd_options *opt, int tri,               \
+    const double *p0, const double *p1, double dist, double t_max, double *toi, int *work)        \
+{                                                                                                 \
+    return gap_ccd__solve_near(opt, tri, p0, p1, dist, t_max, toi, work);                         \
+}                                                                                                 \
+TARGET static inline int gap_ccd__solve_##NAME(const gap_ccd_options *opt, int tri,               \
+    const double *p0, const double *p1, double dist, double t_max, double *toi, int *work)        \
+{                                                                                                 \
+    double sum;                                                                                   \
+                                                                                                  \
+    if ((opt && opt->keep > 0.0) || !gap_ccd__boxes_apart(p0, p1, tri, dist, &sum)                \
+        || !(sum - sum == 0.0))                                                                   \
+        return gap_ccd__near_##NAME(opt, tri, p0, p1, dist, t_max, toi, work);                    \
+    *work = 0;                                                                                    \
+    *toi = t_max;                                                                                 \
+    return GAP_CCD_FREE;                                                                          \
+}
+#define GAP_CCD__AS_BUILT
+GAP_CCD__SOLVE(built, GAP_CCD__AS_BUILT)
+#if GAP_CCD__AVX2
+GAP_CCD__SOLVE(avx2, __attribute__((target("avx2"))))
+#endif
+
 static inline int gap_ccd__solve(const gap_ccd_options *opt, int tri, const double *p0,
     const double *p1, double dist, double t_max, double *toi, int *work)
 {
-    double sum;
-
-    if ((opt && opt->keep > 0.0) || !gap_ccd__boxes_apart(p0, p1, tri, dist, &sum)
-        || !(sum - sum == 0.0))
-        return gap_ccd__solve_near(opt, tri, p0, p1, dist, t_max, toi, work);
-    *work = 0;
-    *toi = t_max;
-    return GAP_CCD_FREE;
+#if GAP_CCD__AVX2
+    if (__builtin_cpu_supports("avx2") && !(opt && opt->isa && opt->isa < GAP_CCD_ISA_AVX2))
+        return gap_ccd__solve_avx2(opt, tri, p0, p1, dist, t_max, toi, work);
+#endif
+    return gap_ccd__solve_built(opt, tri, p0, p1, dist, t_max, toi, work);
 }
 
 GAP_CCD_API int gap_ccd_pair(void *user, int dim, int kind, const double *p0, const double *p1,

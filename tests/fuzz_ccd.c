@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void solve(const double *x, double dist)
 {
     gap_ccd_options o = {0};
-    double toi;
+    double toi, plain;
     int kind, status;
 
     o.budget = 200;
@@ -20,6 +20,10 @@ static void solve(const double *x, double dist)
         if (!(toi >= 0.0 && toi <= 1.0) || (status < 0 && toi != 0.0)) abort();
         if ((status == GAP_CCD_HIT || status == GAP_CCD_BUDGET) && !(toi > 0.0)) abort();
         if (status == GAP_CCD_FREE && toi != 1.0) abort();
+        o.isa = GAP_CCD_ISA_VECTOR;
+        if (gap_ccd_pair(&o, 3, kind, x, x + 12, dist, 1.0, &plain) != status) abort();
+        if (plain != toi) abort();
+        o.isa = GAP_CCD_ISA_BEST;
     }
 }
 

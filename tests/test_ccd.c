@@ -348,13 +348,15 @@ static MunitResult constructed(const MunitParameter params[], void *data)
 {
     int i, n = util_count(100000, 10000000), most = 0, work, status;
     double *late = (double *)malloc((size_t)n * sizeof *late), toi;
+    gap_ccd_options o = {0};
     (void)params, (void)data;
     munit_assert_not_null(late);
     for (i = 0; i < n; ++i) {
         contact c;
+        o.isa = i / 8 % 2 ? GAP_CCD_ISA_VECTOR : GAP_CCD_ISA_BEST;
         contact_make(&c, i % 4, i / 4 % 2, 1 + pick(64), 1 + pick(8));
         contact_scale(&c, ldexp(1.0, pick(121) - 90));
-        status = contact_solve(&c, NULL, &toi, &work);
+        status = contact_solve(&c, &o, &toi, &work);
         contact_check(&c, status, toi);
         if (work > most) most = work;
         late[i] = c.time - toi;
@@ -950,6 +952,32 @@ static MunitResult keep(const MunitParameter params[], void *data)
     return MUNIT_OK;
 }
 
+/* Every instruction set that the machine has: same status, toi and steps as the plain one. */
+static MunitResult same_bits_every_isa(const MunitParameter params[], void *data)
+{
+    static const int isa[3] = {GAP_CCD_ISA_BEST, GAP_CCD_ISA_VECTOR, GAP_CCD_ISA_AVX2};
+    int i, j, n = util_count(50000, 2000000), status[3], work[3];
+    (void)params, (void)data;
+    for (i = 0; i < n; ++i) {
+        gap_ccd_options o = {0};
+        contact c = {0};
+        double toi[3];
+        contact_make(&c, i % 4, i / 4 % 2, 1 + pick(64), 1 + pick(8));
+        if (i / 64 % 2) c.dist *= munit_rand_double();
+        for (j = 0; i / 8 % 2 && j < 12; ++j) c.p1[j] += c.p0[j] * nasty();
+        o.keep = i / 16 % 2 ? 0.2 : 0.0;
+        if (i / 32 % 2) contact_scale(&c, ldexp(1.0, 60 * (pick(31) - 15))); /* rescaled ones too */
+        for (j = 0; j < 3; ++j) {
+            o.isa = isa[j];
+            status[j] = contact_solve(&c, &o, &toi[j], &work[j]);
+            munit_assert_int(status[j], ==, status[0]);
+            munit_assert_int(work[j], ==, work[0]);
+            munit_assert_memory_equal(sizeof toi[0], &toi[j], &toi[0]);
+        }
+    }
+    return MUNIT_OK;
+}
+
 /* Status and bits of toi of all kinds: vector, scalar and other compilers' builds must agree, given
    -ffp-contract=off. Inputs come from integers alone. */
 static MunitResult same_bits(const MunitParameter params[], void *data)
@@ -1002,6 +1030,7 @@ static MunitTest tests[] = {
     TEST("/step_errors", step_errors),
     TEST("/keep", keep),
     TEST("/same_bits", same_bits),
+    TEST("/same_bits_every_isa", same_bits_every_isa),
     {NULL, NULL, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL}};
 
 int main(int argc, char *argv[])
