@@ -571,7 +571,7 @@ static void read_body(reader *r, const json *v, const double shift[3], const cha
         fail(r, json_get(v, "body")->line, "body \"%s\" is not simulated; solid and obstacle are",
             kind);
     }
-    snprintf(b->name, sizeof b->name, "%.40s%s", text_of(r, v, "name", ""), suffix);
+    snprintf(b->name, sizeof b->name, "%.40s%.23s", text_of(r, v, "name", ""), suffix);
     if (!b->name[0] || b->name[0] == '.') snprintf(b->name, sizeof b->name, "body %d",
         s->bodies - 1);
     b->radius = 0.5 * number(r, v, "thickness", 0.0, 0.0);
