@@ -3,6 +3,7 @@
    checkpoint.bin and view.html into a directory. Without a scene it runs the demo below. */
 #include "frames.h"
 #include "gen.h"
+#include "rundir.h"
 #include "scene.h"
 #include "sim.h"
 
@@ -10,12 +11,10 @@
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -100,95 +99,25 @@ typedef struct run {
 
 static void path_of(const run *r, const char *name, char out[4096])
 {
-    snprintf(out, 4096, "%s/%s", r->dir, name);
+    rundir_path(r->dir, name, out);
 }
 
-static uint32_t crc_of(const unsigned char *p, size_t n)
-{
-    uint32_t crc = 0xffffffffu;
-    size_t i;
-    int k;
-    for (i = 0; i < n; ++i) {
-        crc ^= p[i];
-        for (k = 0; k < 8; ++k) crc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1u)));
-    }
-    return ~crc;
-}
-
-/* The state and its crc under a temporary name, then renamed: the old one or the new one is
-   there. */
 static int write_checkpoint(run *r)
 {
-    char path[4096], temporary[4096];
-    size_t n = sim_state_size(r->s);
-    uint32_t crc;
-    FILE *f;
-    int bad;
     sim_save(r->s, r->state);
-    crc = crc_of(r->state, n);
-    path_of(r, "checkpoint.bin", path);
-    path_of(r, "checkpoint.tmp", temporary);
-    f = fopen(temporary, "wb");
-    if (!f) return 0;
-    fwrite("GAPC0001", 1, 8, f);
-    fwrite(&crc, 1, 4, f);
-    fwrite(r->state, 1, n, f);
-    bad = fflush(f) != 0 || ferror(f) || fsync(fileno(f)) != 0;
-    if (fclose(f) != 0) bad = 1;
-    if (bad || rename(temporary, path) != 0) {
-        remove(temporary);
-        return 0;
-    }
-    return 1;
+    return rundir_save(r->dir, r->state, sim_state_size(r->s));
 }
 
 static int read_checkpoint(run *r)
 {
-    char path[4096], magic[8];
     size_t n = sim_state_size(r->s);
-    uint32_t crc;
-    int ok;
-    FILE *f;
-    path_of(r, "checkpoint.bin", path);
-    f = fopen(path, "rb");
-    if (!f) return fail(0, "%s: %s", path, strerror(errno));
-    ok = fread(magic, 1, 8, f) == 8 && memcmp(magic, "GAPC0001", 8) == 0 && fread(&crc, 1, 4,
-        f) == 4 &&
-        fread(r->state, 1, n, f) == n && getc(f) == EOF && crc_of(r->state, n) == crc;
-    fclose(f);
-    if (!ok) return fail(0, "%s: damaged, or of another scene", path);
-    if (!sim_load(r->s, r->state, n)) return fail(0, "%s: belongs to another scene or scale", path);
+    int got = rundir_load(r->dir, r->state, n);
+    if (got == 0) return fail(0, "%s/checkpoint.bin: %s", r->dir, strerror(errno));
+    if (got < 0) return fail(0, "%s/checkpoint.bin: damaged, or of another scene", r->dir);
+    if (!sim_load(r->s, r->state, n)) {
+        return fail(0, "%s/checkpoint.bin: belongs to another scene or scale", r->dir);
+    }
     return 1;
-}
-
-static const char columns[] =
-    "step,time,newton,lag,contacts,min_distance,max_active,kappa,kinetic,elastic,external,barrier,"
-    "friction,px,py,pz,lx,ly,lz,momentum_residual,min_det,cone_residual,s_broad,s_ccd,s_assembly,"
-    "s_solve,s_total\n";
-
-/* A table whose rows begin with the step: keeps those up to `last`, or begins a new file. */
-static FILE *open_rows(run *r, const char *name, const char *header, long long last)
-{
-    char path[4096], temporary[4096], line[4096];
-    FILE *old, *f;
-    path_of(r, name, path);
-    path_of(r, "rows.tmp", temporary);
-    f = fopen(temporary, "wb");
-    if (!f) return NULL;
-    fputs(header, f);
-    old = last > 0 ? fopen(path, "rb") : NULL;
-    if (old && fgets(line, sizeof line, old)) {
-        while (fgets(line, sizeof line, old)) {
-            if (!strchr(line, '\n') || atoll(line) > last || atoll(line) < 1) break;
-            fputs(line, f);
-        }
-    }
-    if (old) fclose(old);
-    if (fflush(f) != 0 || rename(temporary, path) != 0) {
-        fclose(f);
-        return NULL;
-    }
-    return f;
 }
 
 static int put_stats(run *r, const sim_report *p)
@@ -312,10 +241,11 @@ static int open_run(run *r)
         sim_topology_free(&t);
         if (!ok || !put_frame(r)) return fail(3, "%s: cannot write", path);
     }
-    r->stats = open_rows(r, "stats.csv", columns, sim_steps(r->s));
+    r->stats = rundir_rows(r->dir, "stats.csv", rundir_columns, sim_steps(r->s));
     if (!r->stats) return fail(2, "%s/stats.csv: %s", r->dir, strerror(errno));
     if (r->o->forces) {
-        r->forces = open_rows(r, "forces.csv", "step,time,body,fx,fy,fz\n", sim_steps(r->s));
+        r->forces = rundir_rows(r->dir, "forces.csv", "step,time,body,fx,fy,fz\n",
+            sim_steps(r->s));
         if (!r->forces) return fail(2, "%s/forces.csv: %s", r->dir, strerror(errno));
     }
     return write_checkpoint(r) ? 0 : fail(3, "%s/checkpoint.bin: %s", r->dir, strerror(errno));
@@ -465,28 +395,6 @@ static void advice(const scene *sc, const sim *s)
     if (sc->h > 0.1 && !sc->quasistatic) printf("unwise: h above 0.1 s damps motion strongly\n");
 }
 
-/* view.html by the program beside this one, if it is there. */
-static void write_view(const run *r, const char *self)
-{
-    char program[4096];
-    const char *slash = strrchr(self, '/');
-    pid_t child;
-    int status;
-    snprintf(program, sizeof program, "%.*sgap-view", slash ? (int)(slash - self) + 1 : 0, self);
-    if (access(program, X_OK) != 0) return;
-    fflush(NULL);
-    child = fork();
-    if (child == 0) {
-        if (!freopen("/dev/null", "w", stdout)) _exit(1);
-        execl(program, "gap-view", r->dir, (char *)NULL);
-        _exit(1);
-    }
-    if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-        !WEXITSTATUS(status)) {
-        printf("open %s/view.html\n", r->dir);
-    }
-}
-
 /* ---------------------------------------------------------------- command line */
 static int parse(int argc, char **argv, options *o)
 {
@@ -545,12 +453,7 @@ static int simulate(const options *o, const scene *sc, const char *self)
     so.threads = pool_open(o->threads);
     r.o = o;
     r.sc = sc;
-    if (o->dir) snprintf(r.dir, sizeof r.dir, "%s", o->dir);
-    else if (o->scene) {
-        const char *dot = strrchr(o->scene, '.');
-        int n = dot && !strcmp(dot, ".json") ? (int)(dot - o->scene) : (int)strlen(o->scene);
-        snprintf(r.dir, sizeof r.dir, "%.*s.out", n, o->scene);
-    } else snprintf(r.dir, sizeof r.dir, "gap-sim.out");
+    rundir_name(o->dir, o->scene, "gap-sim.out", r.dir, sizeof r.dir);
     r.s = sim_open(sc, &so, error, sizeof error);
     if (!r.s) {
         fail(0, "%s:%s%s", o->scene ? o->scene : "demo", strcmp(error, "out of memory") ? "" : " ",
@@ -570,7 +473,7 @@ static int simulate(const options *o, const scene *sc, const char *self)
         if (r.stats && fclose(r.stats) != 0 && !code) code = 3;
         if (r.forces && fclose(r.forces) != 0 && !code) code = 3;
         if (!code && o->expect) code = expectations(&r);
-        if (!code || code == 130 || code == 1) write_view(&r, self);
+        if (!code || code == 130 || code == 1) rundir_view(r.dir, self);
     }
     free(r.state);
     sim_close(r.s);

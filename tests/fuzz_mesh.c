@@ -14,13 +14,13 @@ static void in_range(const int *list, size_t n, int nodes)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const endings[] = {"msh", "obj", "stl", "ply", "mesh", "vtu"};
+    static const char *const endings[] = {"msh", "obj", "stl", "ply", "mesh", "vtu", "off"};
     mesh m;
     mesh_error e;
     int *tri;
     size_t i;
     if (size < 1) return 0;
-    if (!mesh_parse((const char *)data + 1, size - 1, endings[data[0] % 6], &m, &e)) {
+    if (!mesh_parse((const char *)data + 1, size - 1, endings[data[0] % 7], &m, &e)) {
         if (m.x || !e.text[0]) abort();
         return 0;
     }

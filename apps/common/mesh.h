@@ -4,7 +4,7 @@
    z = 0.
 
    Reads   .msh 2.2 and 4.1 (text and binary, to order 4), .obj (faces, lines, points), .stl and
-           .ply (text and binary), .mesh (MEDIT, text), .vtu as written here
+           .ply (text and binary), .mesh (MEDIT, text), .off (text), .vtu as written here
    Writes  .msh (4.1 text), .obj, .ply (binary), .vtu with Lagrange cells
    Every reader takes any bytes: it returns a mesh whose indices are in range and whose coordinates
    are finite, or an error that names the line (text) or the element; its memory stays below a fixed
@@ -48,7 +48,9 @@ int mesh_append(mesh *m, const mesh *other); /* node offset of the copy, or -1; 
 
 /* Read by the ending of the name. 1, or 0 and *error with *m empty. */
 int mesh_read(const char *path, mesh *m, mesh_error *error);
-/* The same from memory; ending: "msh", "obj", ... */
+/* The same, but nodes that no simplex uses become points instead of being left out. */
+int mesh_read_loose(const char *path, mesh *m, mesh_error *error);
+/* The same as mesh_read from memory; ending: "msh", "obj", ... */
 int mesh_parse(const char *bytes, size_t size, const char *ending, mesh *m, mesh_error *error);
 
 /* Write by the ending of the name, to a temporary file that is renamed. 1, or 0 and *error. */

@@ -1109,10 +1109,57 @@ static int read_medit(reader *r)
     return 1;
 }
 
+/* ---------------------------------------------------------------- .off */
+/* OFF; counts of vertices, faces, edges; coordinates; faces as a count and its corners. What stands
+   behind them on the line (colours) is skipped. */
+static void off_space(reader *r)
+{
+    for (skip_space(r); r->p < r->end && *r->p == '#'; skip_space(r)) next_line(r);
+}
+
+static int off_face(reader *r)
+{
+    long long n, i;
+    int corner[3] = {0, 0, 0}, k;
+    if (!integer(r, &n, 1)) return 0;
+    if (n < 3 || n > 1000) return fail(r, "a face of %lld corners", n);
+    for (k = 0; k < n; ++k) {
+        if (!integer(r, &i, 1)) return 0;
+        if (i < 0 || i >= r->m->nodes) return fail(r, "no vertex %lld", i);
+        corner[k < 2 ? k : 2] = (int)i;
+        if (k >= 2 && !add_tri(r, corner[0], corner[1], corner[2])) return 0;
+        if (k >= 2) corner[1] = (int)i;
+    }
+    next_line(r);
+    return 1;
+}
+
+static int read_off(reader *r)
+{
+    long long nodes, faces, edges, i;
+    int k;
+    off_space(r);
+    if (!word(r, "OFF")) return fail(r, "does not begin with OFF");
+    off_space(r);
+    if (!integer(r, &nodes, 1) || !integer(r, &faces, 1) || !integer(r, &edges, 1)) return 0;
+    if (!count_fits(r, nodes, 6, "vertices") || !count_fits(r, faces, 8, "faces")) return 0;
+    if (mesh_add_nodes(r->m, (int)nodes) < 0) return no_memory(r);
+    for (i = 0; i < nodes; ++i) {
+        off_space(r);
+        for (k = 0; k < 3; ++k) if (!number(r, r->m->x + 3 * i + k, 1)) return 0;
+    }
+    for (i = 0; i < faces; ++i) {
+        off_space(r);
+        if (!off_face(r)) return 0;
+    }
+    if (r->m->tris == 0) return fail(r, "no faces");
+    return 1;
+}
+
 /* ---------------------------------------------------------------- all */
 /* Nodes that nothing uses: an error in volume meshes (they would have no mass), left out of
-   surfaces, where other programs leave them behind. */
-static int drop_unused(reader *r, int is_error)
+   surfaces, where other programs leave them behind; points, if asked for. */
+static int drop_unused(reader *r, int is_error, int loose)
 {
     mesh *m = r->m;
     int *to = calloc((size_t)m->nodes + 1, sizeof *to), n = 0, k, *list[4];
@@ -1133,19 +1180,28 @@ static int drop_unused(reader *r, int is_error)
             r->line = 0;
             return fail(r, "node %d (counted from 1) is used by no element", k + 1);
         }
+        if (!to[k] && loose) {
+            if (!add_point(r, n)) {
+                free(to);
+                return 0;
+            }
+            to[k] = 1;
+        }
         if (to[k]) {
             memmove(m->x + 3 * (size_t)n, m->x + 3 * (size_t)k, 3 * sizeof *m->x);
             to[k] = n++;
         }
     }
     m->dropped = m->nodes - n;
+    list[3] = m->point; /* may have grown; what is new is in the new numbering */
     for (k = 0; k < 4; ++k) for (i = 0; i < lists[k]; ++i) list[k][i] = to[list[k][i]];
     m->nodes = n;
     free(to);
     return 1;
 }
 
-int mesh_parse(const char *bytes, size_t size, const char *ending, mesh *m, mesh_error *error)
+static int parse(const char *bytes, size_t size, const char *ending, int loose, mesh *m,
+    mesh_error *error)
 {
     reader r;
     char *copy = malloc(size + 1);
@@ -1167,19 +1223,26 @@ int mesh_parse(const char *bytes, size_t size, const char *ending, mesh *m, mesh
     else if (strcmp(ending, "stl") == 0) ok = read_stl(&r);
     else if (strcmp(ending, "ply") == 0) ok = read_ply(&r);
     else if (strcmp(ending, "mesh") == 0) ok = read_medit(&r);
+    else if (strcmp(ending, "off") == 0) ok = read_off(&r);
     else if (strcmp(ending, "vtu") == 0) ok = mesh_vtu_parse(copy, size, m, error);
     else {
         r.line = 0;
-        ok = fail(&r, "unknown ending .%.20s; .msh .obj .stl .ply .mesh .vtu are read", ending);
+        ok = fail(&r, "unknown ending .%.20s; .msh .obj .stl .ply .mesh .off .vtu are read",
+            ending);
     }
     if (ok && m->order < 1) m->order = 1;
-    if (ok) ok = drop_unused(&r, m->tets > 0);
+    if (ok) ok = drop_unused(&r, m->tets > 0, loose);
     free(copy);
     if (!ok) mesh_free(m);
     return ok;
 }
 
-int mesh_read(const char *path, mesh *m, mesh_error *error)
+int mesh_parse(const char *bytes, size_t size, const char *ending, mesh *m, mesh_error *error)
+{
+    return parse(bytes, size, ending, 0, m, error);
+}
+
+static int read_file(const char *path, int loose, mesh *m, mesh_error *error)
 {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     FILE *f = fopen(path, "rb");
@@ -1213,7 +1276,17 @@ int mesh_read(const char *path, mesh *m, mesh_error *error)
             ending[i] = (char)tolower((unsigned char)dot[1 + i]);
         }
     }
-    if (ok) ok = mesh_parse(bytes, size, ending, m, error);
+    if (ok) ok = parse(bytes, size, ending, loose, m, error);
     free(bytes);
     return ok;
+}
+
+int mesh_read(const char *path, mesh *m, mesh_error *error)
+{
+    return read_file(path, 0, m, error);
+}
+
+int mesh_read_loose(const char *path, mesh *m, mesh_error *error)
+{
+    return read_file(path, 1, m, error);
 }

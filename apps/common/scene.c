@@ -1,31 +1,15 @@
 /* scene.c - see scene.h */
 #include "scene.h"
 
-#include "gen.h"
-#include "json.h"
+#define KEYS_TARGET scene
+#include "keys.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define PI 3.14159265358979323846
 
-typedef struct reader {
-    scene *s;
-    const char *program, *path, *mesh_dir;
-    int failed;
-} reader;
-
 /* ---------------------------------------------------------------- the table of keys */
-/* A path names a key; [] stands for any entry of a list. used 0: accepted without effect. */
-static const struct {
-    const char *path;
-    int used;
-    const char *help;
-} keys[] = {
+static const key keys[] = {
     {"geometry[]", 1, "list of bodies, obstacles and planes"},
     {"geometry[].mesh", 1, "file (.msh .obj .stl .ply .mesh) or {\"kind\": ...} (--help-mesh)"},
     {"geometry[].name", 1, "text; default body K"},
@@ -107,181 +91,13 @@ static const struct {
     {"preset", 0, ""},
     {"comment", 0, ""}};
 
+enum { KEYS = sizeof keys / sizeof *keys };
+
 void scene_help(FILE *f)
 {
-    size_t i;
-    fprintf(f, "A scene is one JSON text; lengths in metres, SI units. Keys:\n");
-    for (i = 0; i < sizeof keys / sizeof *keys; ++i) {
-        if (keys[i].used) fprintf(f, "  %-42s %s\n", keys[i].path, keys[i].help);
-    }
-    fprintf(f, "Values of conditions are numbers or expressions of x, y, z, t. Accepted without"
-               " effect:\n ");
-    for (i = 0; i < sizeof keys / sizeof *keys; ++i) {
-        if (!keys[i].used) fprintf(f, " %s", keys[i].path);
-    }
-    fputc('\n', f);
-}
-
-static int fail(reader *r, int line, const char *format, ...)
-{
-    va_list args;
-    if (!r->failed) {
-        fprintf(stderr, "%s: %s:%d: ", r->program, r->path, line);
-        va_start(args, format);
-        vfprintf(stderr, format, args);
-        va_end(args);
-        fputc('\n', stderr);
-    }
-    r->failed = 1;
-    return 0;
-}
-
-/* Edit distance of short words, for the nearest known key. */
-static int distance_of(const char *a, const char *b)
-{
-    int row[64], n = (int)strlen(b), i, j, up, left;
-    if (n > 60) return 99;
-    for (j = 0; j <= n; ++j) row[j] = j;
-    for (i = 1; a[i - 1] && i < 60; ++i) {
-        up = row[0];
-        row[0] = i;
-        for (j = 1; j <= n; ++j) {
-            left = row[j];
-            row[j] = a[i - 1] == b[j - 1] ? up : 1 + (up < row[j] ? up : row[j]);
-            if (row[j] > 1 + row[j - 1]) row[j] = 1 + row[j - 1];
-            up = left;
-        }
-    }
-    return row[n];
-}
-
-static void refuse(reader *r, const json *v, const char *path)
-{
-    size_t i, best = 0;
-    int least = 1000, d;
-    for (i = 0; i < sizeof keys / sizeof *keys; ++i) {
-        d = distance_of(path, keys[i].path);
-        if (d < least) {
-            least = d;
-            best = i;
-        }
-    }
-    fail(r, v->line, "unknown key \"%s\"; the nearest known one is \"%s\"", path, keys[best].path);
-}
-
-/* Walks the tree: every path must be in the table, or lie under one that is. */
-static void check_keys(reader *r, const json *v, const char *path)
-{
-    const json *c;
-    char sub[512];
-    for (c = v->child; c && !r->failed; c = c->next) {
-        size_t i, n = sizeof keys / sizeof *keys;
-        int inner = 0;
-        if (v->type == JSON_ARRAY) {
-            snprintf(sub, sizeof sub, "%s[]", path);
-        } else {
-            if (c->key[0] == '#') continue;
-            snprintf(sub, sizeof sub, "%s%s%s", path, *path ? "." : "", c->key);
-        }
-        for (i = 0; i < n && strcmp(keys[i].path, sub) != 0; ++i) {
-            if (strncmp(keys[i].path, sub, strlen(sub)) == 0 &&
-                (keys[i].path[strlen(sub)] == '.' || keys[i].path[strlen(sub)] == '[')) {
-                inner = 1;
-            }
-        }
-        if (i == n && !inner) {
-            refuse(r, c, sub);
-        } else if (i < n && !keys[i].used) {
-            fprintf(stderr, "%s: %s:%d: note: \"%s\" has no effect here\n", r->program, r->path,
-                c->line, sub);
-        } else if (i == n || strcmp(sub, "geometry[]") == 0 ||
-            (inner && (c->type == JSON_OBJECT || c->type == JSON_ARRAY))) {
-            check_keys(r, c, sub);
-        }
-    }
-}
-
-/* ---------------------------------------------------------------- values */
-static const json *at(const json *v, const char *path)
-{
-    char part[64];
-    while (v && *path) {
-        size_t n = strcspn(path, ".");
-        memcpy(part, path, n);
-        part[n] = '\0';
-        v = json_get(v, part);
-        path += n + (path[n] == '.');
-    }
-    return v;
-}
-
-static double number(reader *r, const json *v, const char *path, double standard, double least)
-{
-    const json *c = at(v, path);
-    if (!c) return standard;
-    if (c->type != JSON_NUMBER) fail(r, c->line, "%s must be a number", path);
-    else if (!(c->number >= least)) fail(r, c->line, "%s must be at least %g", path, least);
-    return c->number;
-}
-
-static int flag(reader *r, const json *v, const char *path, int standard)
-{
-    const json *c = at(v, path);
-    if (!c) return standard;
-    if (c->type != JSON_BOOL) fail(r, c->line, "%s must be true or false", path);
-    return c->number != 0.0;
-}
-
-static int whole(reader *r, const json *v, const char *path, int standard, int least, int most)
-{
-    const json *c = at(v, path);
-    double n = number(r, v, path, standard, least);
-    if (c && (n != floor(n) || n > most)) {
-        fail(r, c->line, "%s must be a whole number up to %d", path, most);
-        return standard;
-    }
-    return (int)n;
-}
-
-/* Three numbers; one number may stand for all. 1 if the key is there. */
-static int triple(reader *r, const json *v, const char *path, double out[3])
-{
-    const json *c = at(v, path), *d;
-    int i = 0;
-    if (!c) return 0;
-    if (c->type == JSON_NUMBER) {
-        out[0] = out[1] = out[2] = c->number;
-        return 1;
-    }
-    if (c->type != JSON_ARRAY || c->count != 3) return fail(r, c->line, "%s must be three numbers",
-        path);
-    for (d = c->child; d; d = d->next) {
-        if (d->type != JSON_NUMBER) return fail(r, d->line, "%s must be three numbers", path);
-        out[i++] = d->number;
-    }
-    return 1;
-}
-
-static const char *text_of(reader *r, const json *v, const char *path, const char *standard)
-{
-    const json *c = at(v, path);
-    if (!c) return standard;
-    if (c->type != JSON_STRING) {
-        fail(r, c->line, "%s must be text", path);
-        return standard;
-    }
-    return c->string;
-}
-
-static void *grow(reader *r, void *p, int count, size_t size)
-{
-    void *more = realloc(p, (size_t)(count + 1) * size);
-    if (!more) {
-        fail(r, 0, "out of memory");
-        return p;
-    }
-    memset((char *)more + (size_t)count * size, 0, size);
-    return more;
+    fprintf(f, "A scene is one JSON text; lengths in metres, SI units. Values of conditions are"
+        " numbers or\nexpressions of x, y, z, t. Keys:\n");
+    print_keys(f, keys, KEYS);
 }
 
 /* ---------------------------------------------------------------- geometry */
@@ -337,36 +153,6 @@ static void place(reader *r, const json *v, mesh *m)
     }
 }
 
-static int load_mesh(reader *r, const json *v, mesh *m)
-{
-    const json *spec = json_get(v, "mesh");
-    char path[4096];
-    const char *slash = strrchr(r->path, '/');
-    mesh_error e;
-    if (!spec) return fail(r, v->line, "a body needs a \"mesh\"");
-    if (spec->type == JSON_OBJECT) {
-        if (!gen_make(spec, m, &e)) return fail(r, e.line ? e.line : spec->line, "%s", e.text);
-        return 1;
-    }
-    if (spec->type != JSON_STRING) return fail(r, spec->line, "mesh must be a file or an object");
-    path[0] = '\0';
-    if (r->mesh_dir) {
-        snprintf(path, sizeof path, "%s/%s", r->mesh_dir, spec->string);
-        if (access(path, R_OK) != 0) path[0] = '\0';
-    }
-    if (!path[0] && spec->string[0] != '/' && slash) {
-        snprintf(path, sizeof path, "%.*s/%s", (int)(slash - r->path), r->path, spec->string);
-    } else if (!path[0]) snprintf(path, sizeof path, "%s", spec->string);
-    if (!mesh_read(path, m, &e)) {
-        if (!r->failed && e.line) {
-            fprintf(stderr, "%s: %s:%d: %s\n", r->program, path, e.line, e.text);
-        }
-        if (e.line) r->failed = 1;
-        return fail(r, spec->line, "mesh %s: %s", path, e.text);
-    }
-    return 1;
-}
-
 static void add_select(reader *r, scene_body *b, int id, int kind, const double *data)
 {
     b->select = grow(r, b->select, b->selects, sizeof *b->select);
@@ -375,20 +161,6 @@ static void add_select(reader *r, scene_body *b, int id, int kind, const double 
     b->select[b->selects].kind = kind;
     if (data) memcpy(b->select[b->selects].data, data, 7 * sizeof *data);
     ++b->selects;
-}
-
-static void numbers_of(reader *r, const json *v, double *out, int n)
-{
-    const json *c, *d;
-    int i = 0;
-    for (c = v->child; c; c = c->next) {
-        if (c->type == JSON_NUMBER && i < n) out[i++] = c->number;
-        else if (c->type == JSON_ARRAY) {
-            for (d = c->child; d; d = d->next) if (d->type == JSON_NUMBER &&
-                i < n) out[i++] = d->number;
-        }
-    }
-    if (i != n) fail(r, v->line, "%d numbers are wanted here", n);
 }
 
 static void read_select(reader *r, scene_body *b, const json *c)
@@ -847,6 +619,8 @@ int scene_parse(scene *s, const char *program, const char *path, const char *tex
     r.program = program;
     r.path = path;
     r.mesh_dir = mesh_dir;
+    r.key = keys;
+    r.keys = KEYS;
     if (!root) return fail(&r, e.line, "%s", e.text);
     if (root->type != JSON_OBJECT) fail(&r, root->line, "a scene is an object");
     else check_keys(&r, root, "");
