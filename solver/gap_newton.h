@@ -124,6 +124,8 @@ typedef struct gap_newton_options {
     double armijo;   /* part of the slope's promise to be kept, in [0, 1/2); default 0 */
     double noise;    /* relative rounding of the energy; 0 means 1e-12 */
     const double *weight; /* n values > 0, metric of the gradient rung (masses); NULL: 1 */
+    int (*small_enough)(void *user, const double *x, const double *p); /* asked where |p|_inf/h <=
+        tol; 0: make this step all the same. NULL: stop. For scales that a tol cannot know. */
 } gap_newton_options;
 
 typedef struct gap_newton_result {
@@ -283,7 +285,8 @@ static inline int gap_newton__small(const gap_newton__run *N)
 {
     double tol = N->o.tol;
     if (!(tol > 0.0)) tol = 1e-10 * gap_newton__max(N->x, N->n) / N->o.h;
-    return N->it.number >= N->o.min_iter && N->it.step <= tol && gap_newton__trusted(N);
+    if (N->it.number < N->o.min_iter || !(N->it.step <= tol) || !gap_newton__trusted(N)) return 0;
+    return !N->o.small_enough || N->o.small_enough(N->f->user, N->x, N->p);
 }
 
 /* Where energies differ by their rounding only, take the trial if its gradient is no larger. */

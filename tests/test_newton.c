@@ -411,6 +411,13 @@ static int nan_gradient(void *user, const double *x, double *g)
     return 0;
 }
 
+static int not_yet(void *user, const double *x, const double *p)
+{
+    int *left = user;
+    munit_assert_double(p[0], ==, -x[0]); /* the direction at x */
+    return (*left)-- <= 0;
+}
+
 static MunitResult edges(const MunitParameter params[], void *data)
 {
     static const double bounds[3] = {0.0, -1.0, NAN};
@@ -439,6 +446,14 @@ static MunitResult edges(const MunitParameter params[], void *data)
     munit_assert_int(gap_newton_minimize(&f, &o, 1, x, work, &r), ==, GAP_NEWTON_CONVERGED);
     munit_assert_int(r.iterations, ==, 0);
     munit_assert_double(r.step, ==, 1.0);
+    k = 1; /* a step that a tolerance calls small, but the caller does not, is made */
+    f.user = &k;
+    o.small_enough = not_yet;
+    munit_assert_int(gap_newton_minimize(&f, &o, 1, x, work, &r), ==, GAP_NEWTON_CONVERGED);
+    munit_assert_int(r.iterations, ==, 1);
+    munit_assert_double(x[0], ==, 0.0);
+    x[0] = 1.0;
+    o.small_enough = NULL;
     o.h = 1e-3; /* now a speed of 1000 */
     munit_assert_int(gap_newton_minimize(&f, &o, 1, x, work, &r), ==, GAP_NEWTON_CONVERGED);
     munit_assert_int(r.iterations, ==, 1);

@@ -232,10 +232,14 @@ static double friction_of(const sim *s, int a, int b)
     return s->sc->mu;
 }
 
+static int rubs(const sim *s)
+{
+    return s->sc->mu > 0.0 || s->sc->pair_mus > 0;
+}
+
 static int freeze_friction(sim *s)
 {
-    int i, k, n = s->set.count, any = s->sc->mu > 0.0 || s->sc->pair_mus > 0;
-    if (!any) n = 0;
+    int i, k, n = rubs(s) ? s->set.count : 0;
     if (n > s->mu_room) {
         double *more = realloc(s->mu, (size_t)n * sizeof *more);
         int *kinds;
@@ -582,6 +586,40 @@ static int accept(void *user, const double *x, const gap_newton_iteration *it)
     return changed;
 }
 
+/* Where friction is to be exact, a step is small only if the slip of every sticking contact
+   changes by less than a hundredth of eps_u. eps_d alone cannot know that: from rest the first
+   steps of a contact about to slide are parts of eps_u, and a body that should slide would stay.
+   A pull of 1 + r times the limit shows steps of at least sqrt(r) eps_u before it breaks loose, so
+   the threshold is resolved to r = 1e-4. */
+static int slip_settled(void *user, const double *x, const double *p)
+{
+    sim *s = user;
+    int i, j, k;
+    to_surface(s, x, 0, s->xs);
+    to_surface(s, p, 1, s->ps);
+    for (i = 0; i < s->lag.count; ++i) {
+        const double *w = s->lag.weight + 4 * (size_t)i, *n = s->lag.normal + 3 * (size_t)i;
+        double u[3] = {0, 0, 0}, d[3] = {0, 0, 0}, un, dn, eps = s->lag.eps_u;
+        if (!(s->lag.limit[i] > 0.0)) continue;
+        for (j = 0; j < 4; ++j) {
+            int v = s->lag.node[4 * (size_t)i + (size_t)j];
+            for (k = 0; v >= 0 && k < 3; ++k) {
+                u[k] += w[j] * (s->xs[3 * v + k] - s->xs_ref[3 * v + k]);
+                d[k] += w[j] * s->ps[3 * v + k];
+            }
+        }
+        un = u[0] * n[0] + u[1] * n[1] + u[2] * n[2];
+        dn = d[0] * n[0] + d[1] * n[1] + d[2] * n[2];
+        for (k = 0; k < 3; ++k) {
+            u[k] -= un * n[k];
+            d[k] -= dn * n[k];
+        }
+        if (u[0] * u[0] + u[1] * u[1] + u[2] * u[2] < eps * eps &&
+            d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > 1e-4 * eps * eps) return 0;
+    }
+    return 1;
+}
+
 static int cancelled(void *user)
 {
     sim *s = user;
@@ -824,6 +862,7 @@ static int minimise(sim *s, sim_report *r, gap_newton_result *total)
     o.h = s->h;
     o.tol = s->eps_d;
     o.max_iter = s->sc->max_iterations;
+    if (s->sc->lags < 0) o.small_enough = slip_settled;
     if (most < 1) most = 1;
     for (pass = 0; pass < most; ++pass) {
         status = find_contacts(s, s->x);
@@ -836,7 +875,12 @@ static int minimise(sim *s, sim_report *r, gap_newton_result *total)
         total->halvings += one.halvings;
         if (status != GAP_NEWTON_CONVERGED) break;
         r->lag = pass + 1;
-        if (s->lag.count == 0 || (pass && one.iterations == 0)) break;
+        if (pass && one.iterations == 0) break;
+        if (s->lag.count == 0) { /* none at the start; some may have come during the step */
+            status = find_contacts(s, s->x);
+            if (status < 0) return status;
+            if (s->set.count == 0 || !rubs(s)) break;
+        }
     }
     if (status < 0) return status;
     if (status == GAP_NEWTON_STALLED && one.step < 10.0 * s->eps_d) return 0; /* at rounding */
