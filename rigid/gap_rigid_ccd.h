@@ -30,6 +30,8 @@ GUARANTEES (the linear CCD keeping its own: distance above min_distance on [0, i
    Tight    at a HIT at most a tenth of the gap that was to be used up is left (in the mean toi is
             0.94 of the sampled time). It is no proof of contact.
    Ends     at most max_pieces linear queries a pair.
+   Even     toi for t_max is the smaller of t_max and toi for 1, to the bit; a common step does not
+            depend on the order of the pairs nor on threads. Lengths times 2^k: the same toi.
    Sharp    the bound |dtheta|^2 |X| / 8 is reached to 0.999 (random paths in the tests).
    Boxes    hold the whole curve of every point of their primitive, rounding included.
 OPTIONS (define before the implementation)
@@ -139,7 +141,8 @@ GAP_RIGID_CCD_API int gap_rigid_ccd_batch(const gap_rigid_ccd_options *opt,
     int begin, int end, double min_distance, double t_max, int *status, double *toi);
 
 /* Largest common step: shrinks *t until all pairs are safe on [0, *t), each asked only up to the
-   earliest time so far. Call it once per kind with the same t.
+   earliest time so far. Call it once per kind with the same t. Parts of the list may be asked in
+   parallel, each from any t that is not below the answer: the least of theirs is the same.
    first   may be NULL: the pair that set *t, or is CLOSE or in error; -1 if none
    Returns FREE, HIT, BUDGET, CLOSE (*t = 0), or an error with *t = 0. */
 GAP_RIGID_CCD_API int gap_rigid_ccd_step(const gap_rigid_ccd_options *opt,
@@ -645,7 +648,10 @@ static inline int gap_rigid_ccd__linear(const gap_rigid_ccd__job *j,
      query with target + deviation. Free: t moves to the piece's end. Hit: that time is safe, and
      near enough to the truth when little of the first gap is left;
    - (gap - slack) / speed more is always safe. It is > 0, so no answer is 0, whatever the linear
-     query says. */
+     query says.
+   The pieces are those of the whole motion: t_max only says when to stop. So the answer for t_max
+   is the answer for 1 or t_max, whichever is smaller, and the least of many does not depend on the
+   order in which they were asked, each up to the least so far. */
 static inline int gap_rigid_ccd__march(const gap_rigid_ccd__job *j,
     const gap_rigid_ccd_options *opt, double x[4][3], double d0, double min_distance, double t_max,
     double *toi, int *pieces)
@@ -657,14 +663,13 @@ static inline int gap_rigid_ccd__march(const gap_rigid_ccd__job *j,
     double y[4][3];
 
     for (;;) {
-        double rest = t_max - t, piece = rest, room = GAP_RIGID_CCD__SHARE * gap - j->slack;
-        double sure, deviation, hit = 0.0;
-        if (rest * j->speed <= gap - j->slack) {
-            *toi = t_max;
-            return GAP_RIGID_CCD_FREE;
+        double rest = 1.0 - t, piece = rest, room = GAP_RIGID_CCD__SHARE * gap - j->slack;
+        double sure = 1.0, deviation, hit = 0.0;
+        if (rest * j->speed > gap - j->slack) {
+            sure = t + (gap - j->slack) / j->speed * (1.0 - 1e-15);
         }
-        sure = t + (gap - j->slack) / j->speed * (1.0 - 1e-15);
         *toi = sure < t_max ? sure : t_max;
+        if (sure >= t_max) return GAP_RIGID_CCD_FREE;
         if (*pieces >= most) return GAP_RIGID_CCD_BUDGET;
         if (!(room > 0.0)) return GAP_RIGID_CCD_HIT;
         if (0.125 * rest * rest * j->bend > room) piece = sqrt(8.0 * room / j->bend);
@@ -677,15 +682,13 @@ static inline int gap_rigid_ccd__march(const gap_rigid_ccd__job *j,
             *toi = 0.0;
             return status;
         }
-        if (status == GAP_RIGID_CCD_FREE) {
-            *toi = piece >= rest ? t_max : t + piece;
-            if (piece >= rest) return GAP_RIGID_CCD_FREE;
-        } else {
-            hit = (t + hit * piece) * (1.0 - 1e-15);
-            if (hit > *toi) *toi = hit < t_max ? hit : t_max;
-            if (status == GAP_RIGID_CCD_BUDGET) return status;
-        }
-        t = *toi;
+        if (status == GAP_RIGID_CCD_FREE) hit = piece >= rest ? 1.0 : t + piece;
+        else hit = (t + hit * piece) * (1.0 - 1e-15);
+        if (hit > sure) sure = hit;
+        *toi = sure < t_max ? sure : t_max;
+        if (sure >= t_max) return GAP_RIGID_CCD_FREE;
+        if (status == GAP_RIGID_CCD_BUDGET) return status;
+        t = sure;
         gap_rigid_ccd__points(j, t, x);
         gap = gap_rigid_ccd__distance(j, x) - target - j->slack;
         if (!(gap > 2.0 * j->slack)) return GAP_RIGID_CCD_HIT;

@@ -6,6 +6,7 @@
 #include "gap_accd.h"
 #include "gap_ccd.h"
 #include "gap_rigid_ccd.h"
+#include "pool.h"
 #include "util.h"
 
 static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -400,6 +401,73 @@ static MunitResult spans_and_gaps(const MunitParameter params[], void *data)
     return MUNIT_OK;
 }
 
+/* The answer for t_max is that for 1, cut off: so it grows with t_max and nothing else depends. */
+static MunitResult monotone(const MunitParameter params[], void *data)
+{
+    gap_rigid_ccd_options opt = {gap_ccd_pair, NULL, 0, 0};
+    int rep, k, cut = 0, kept = 0;
+    (void)params, (void)data;
+    for (rep = 0; rep < util_count(3000, 100000); ++rep) {
+        int dim = rep % 5 == 4 ? 2 : 3, kind = dim == 2 ? rep & 1 : rep & 3, status;
+        double gap = pow(10, util_uniform(-8, -1)), whole, toi;
+        double dmin = rep & 8 ? 0 : gap * util_uniform(0, 3);
+        query q;
+        opt.linear = rep % 3 == 2 ? gap_accd_pair : gap_ccd_pair;
+        random_query(&q, dim, kind, gap + dmin, pow(10, util_uniform(-3, 0.8)), 0.3);
+        status = gap_rigid_ccd_pair(&opt, dim, kind, &q.m[0], &q.m[1], q.X, dmin, 1, &whole);
+        if (status == GAP_RIGID_CCD_CLOSE) continue;
+        for (k = 1; k <= 8; ++k) {
+            double t = k == 8 ? whole : whole * util_uniform(0, 2);
+            int s;
+            t = t > 1 ? 1 : t;
+            s = gap_rigid_ccd_pair(&opt, dim, kind, &q.m[0], &q.m[1], q.X, dmin, t, &toi);
+            munit_assert_double(toi, ==, fmin(t, whole));
+            munit_assert_int(s, ==, t <= whole ? GAP_RIGID_CCD_FREE : status);
+            cut += t <= whole, kept += t > whole;
+        }
+    }
+    munit_assert_int(cut, >, 1000);
+    munit_assert_int(kept, >, 1000);
+    return MUNIT_OK;
+}
+
+/* Lengths times 2^k, k = -20 .. 20: the same answer, bit for bit; boxes times 2^k. */
+static MunitResult scaled(const MunitParameter params[], void *data)
+{
+    gap_rigid_ccd_options opt = {gap_ccd_pair, NULL, 0, 0};
+    int rep, k, i, c, b, hits = 0;
+    (void)params, (void)data;
+    for (rep = 0; rep < util_count(1000, 50000); ++rep) {
+        int dim = rep % 5 == 4 ? 2 : 3, kind = dim == 2 ? rep & 1 : rep & 3, status;
+        double gap = pow(10, util_uniform(-7, -1)), dmin = rep & 8 ? 0 : gap, toi, lo[3], hi[3];
+        query q;
+        opt.linear = rep % 3 == 2 ? gap_accd_pair : gap_ccd_pair;
+        random_query(&q, dim, kind, gap + dmin, pow(10, util_uniform(-3, 0.8)), 0.3);
+        status = gap_rigid_ccd_pair(&opt, dim, kind, &q.m[0], &q.m[1], q.X, dmin, 1, &toi);
+        gap_rigid_ccd_relative_box(&q.m[0], &q.m[1], dim, 1, q.X, gap, lo, hi);
+        hits += status == GAP_RIGID_CCD_HIT;
+        for (k = -20; k <= 20; k += 10) {
+            double s = ldexp(1, k), t, a[3], z[3];
+            query w = q;
+            for (i = 0; i < 12; ++i) w.X[i] *= s;
+            for (b = 0; b < 2; ++b) {
+                for (c = 0; c < 3; ++c) w.m[b].q[0][c] *= s, w.m[b].q[1][c] *= s;
+                w.m[b].reach *= s;
+            }
+            munit_assert_int(gap_rigid_ccd_pair(&opt, dim, kind, &w.m[0], &w.m[1], w.X, dmin * s, 1,
+                &t), ==, status);
+            munit_assert_double(t, ==, toi);
+            gap_rigid_ccd_relative_box(&w.m[0], &w.m[1], dim, 1, w.X, gap * s, a, z);
+            for (c = 0; c < dim; ++c) {
+                munit_assert_double(a[c], ==, lo[c] * s);
+                munit_assert_double(z[c], ==, hi[c] * s);
+            }
+        }
+    }
+    munit_assert_int(hits, >, 100);
+    return MUNIT_OK;
+}
+
 static int always_zero(void *user, int dim, int kind, const double *p0, const double *p1,
     double min_distance, double t_max, double *toi)
 {
@@ -605,6 +673,78 @@ static MunitResult lists(const MunitParameter params[], void *data)
     return MUNIT_OK;
 }
 
+/* A list in chunks: the common step of a pool is that of a plain loop over it in any order. */
+typedef struct chunks {
+    const gap_rigid_ccd_options *opt;
+    const gap_rigid_ccd_mesh *mesh;
+    const gap_rigid_ccd_motion *motion;
+    const int *pair;
+    double *toi, *least;
+    int *status, grain;
+} chunks;
+
+static void chunk_ask(void *ctx, int begin, int end, int worker)
+{
+    chunks *c = (chunks *)ctx;
+    double t = 1;
+    int first;
+    (void)worker;
+    gap_rigid_ccd_batch(c->opt, c->mesh, c->motion, 3, c->pair, begin, end, 0, 1, c->status,
+        c->toi);
+    munit_assert_int(gap_rigid_ccd_step(c->opt, c->mesh, c->motion, 3, c->pair + 2 * begin,
+        end - begin, 0, &t, &first), >=, 0);
+    c->least[begin / c->grain] = t;
+}
+
+static MunitResult threads(const MunitParameter params[], void *data)
+{
+    enum { N = 80, PAIRS = N / 2 * N / 2 };
+    static const int workers[4] = {1, 2, 3, 8};
+    static double X[6 * N], toi[PAIRS], least[PAIRS];
+    static int body[2 * N], edge[2 * N], pair[2 * PAIRS], back[2 * PAIRS], status[PAIRS];
+    gap_rigid_ccd_options opt = {gap_ccd_pair, NULL, 0, 0};
+    gap_rigid_ccd_mesh mesh = {3, 2 * N, N, 0, 2, NULL, NULL, NULL, NULL};
+    gap_rigid_ccd_motion m[2];
+    int rep, i, w, first, hits = 0;
+    (void)params, (void)data;
+    mesh.edge = edge, mesh.body = body, mesh.X = X;
+    for (i = 0; i < 2 * N; ++i) body[i] = i >= N, edge[i] = i;
+    for (i = 0; i < PAIRS; ++i) {
+        pair[2 * i] = i / (N / 2), pair[2 * i + 1] = N / 2 + i % (N / 2);
+        back[2 * PAIRS - 2 - 2 * i] = pair[2 * i], back[2 * PAIRS - 1 - 2 * i] = pair[2 * i + 1];
+    }
+    for (rep = 0; rep < util_count(20, 500); ++rep) {
+        uint64_t hash = 0, now;
+        double t = 1, u = 1;
+        util_points(X, 2 * N, 3, 0.2);
+        random_motion(&m[0], 3, 1, 0.7, 0);
+        random_motion(&m[1], 3, 1, 0.4, 0);
+        for (i = 0; i < 3; ++i) { /* towards each other */
+            m[1].q[0][i] = m[1].q[1][i] = 0;
+            m[0].q[0][i] = i ? 0 : 0.5, m[0].q[1][i] = i ? 0 : 0.3;
+        }
+        for (i = 0; i < 2; ++i) m[i].reach = 0.5;
+        if (gap_rigid_ccd_step(&opt, &mesh, m, 3, pair, PAIRS, 0, &t, &first) > 1) continue;
+        hits += t < 1;
+        gap_rigid_ccd_step(&opt, &mesh, m, 3, back, PAIRS, 0, &u, &first);
+        munit_assert_double(u, ==, t);
+        for (w = 0; w < 4; ++w) {
+            pool *p = pool_open(workers[w]);
+            chunks c = {&opt, &mesh, m, pair, toi, least, status, 64};
+            munit_assert_not_null(p);
+            pool_for(p, PAIRS, c.grain, chunk_ask, &c);
+            pool_close(p);
+            now = util_hash(0, toi, PAIRS);
+            if (w == 0) hash = now;
+            munit_assert_uint64(now, ==, hash);
+            for (u = 1, i = 0; i < (PAIRS + 63) / 64; ++i) u = fmin(u, least[i]);
+            munit_assert_double(u, ==, t);
+        }
+    }
+    munit_assert_int(hits, >, 5);
+    return MUNIT_OK;
+}
+
 static MunitResult trees(const MunitParameter params[], void *data)
 {
     enum { N = 300 };
@@ -700,9 +840,12 @@ static MunitTest tests[] = {
     {(char *)"/no_miss", no_miss, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {(char *)"/special_turns", special_turns, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {(char *)"/spans_and_gaps", spans_and_gaps, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {(char *)"/monotone", monotone, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {(char *)"/scaled", scaled, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {(char *)"/edge", edge_cases, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {(char *)"/interval", fewer_queries, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {(char *)"/lists", lists, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {(char *)"/threads", threads, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {(char *)"/trees", trees, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {(char *)"/broad", broad, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {NULL, NULL, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL}};
