@@ -3,6 +3,7 @@
    checkpoint.bin and view.html into a directory. Without a scene it runs the demo below. */
 #include "frames.h"
 #include "gen.h"
+#include "gltf.h"
 #include "rundir.h"
 #include "scene.h"
 #include "sim.h"
@@ -36,6 +37,7 @@ static const char help[] =
     "  --every K       write every K-th step as a frame\n"
     "  --mesh-dir D    look for mesh files there first\n"
     "  --vtu --obj     also write these, one file a frame\n"
+    "  --gltf          also write frames.glb at the end: all frames as one animation\n"
     "  --forces        also write forces.csv: contact force per body and step\n"
     "  --help --version --help-scene --help-mesh\n";
 
@@ -62,7 +64,7 @@ static const char demo[] =
 typedef struct options {
     const char *scene, *dir, *mesh_dir;
     long long steps;
-    int threads, resume, overwrite, verify, expect, check, additive, every, vtu, obj, forces;
+    int threads, resume, overwrite, verify, expect, check, additive, every, vtu, obj, gltf, forces;
     double scale;
 } options;
 
@@ -128,11 +130,11 @@ static int put_stats(run *r, const sim_report *p)
         sim_time(r->s), p->newton, p->lag, p->contacts, d, p->contacts ? p->max_active : NAN,
             p->kappa,
         p->kinetic, p->elastic, p->external, p->barrier, p->friction);
-    fprintf(r->stats, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.6g,%.9g,%.6g,%.4g,%.4g,%.4g,%.4g,%.4g\n",
+    fprintf(r->stats, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.6g,%.9g,%.6g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g\n",
         p->momentum[0], p->momentum[1], p->momentum[2], p->angular[0], p->angular[1], p->angular[2],
         p->momentum_residual, p->min_det < HUGE_VAL ? p->min_det : NAN, p->cone_residual,
             p->seconds[0],
-        p->seconds[1], p->seconds[2], p->seconds[3], p->seconds[4]);
+        p->seconds[1], p->seconds[2], p->seconds[3], p->seconds[4], p->seconds[5], p->seconds[6]);
     return fflush(r->stats) == 0;
 }
 
@@ -395,6 +397,16 @@ static void advice(const scene *sc, const sim *s)
     if (sc->h > 0.1 && !sc->quasistatic) printf("unwise: h above 0.1 s damps motion strongly\n");
 }
 
+static int write_gltf(const run *r)
+{
+    char from[4096], to[4096], error[300];
+    path_of(r, "frames.gapf", from);
+    path_of(r, "frames.glb", to);
+    if (!gltf_write(from, to, error, sizeof error)) return fail(0, "%s: %s", to, error);
+    printf("wrote %s\n", to);
+    return 1;
+}
+
 /* ---------------------------------------------------------------- command line */
 static int parse(int argc, char **argv, options *o)
 {
@@ -413,6 +425,7 @@ static int parse(int argc, char **argv, options *o)
         else if (!strcmp(a, "--check")) o->check = 1;
         else if (!strcmp(a, "--vtu")) o->vtu = 1;
         else if (!strcmp(a, "--obj")) o->obj = 1;
+        else if (!strcmp(a, "--gltf")) o->gltf = 1;
         else if (!strcmp(a, "--forces")) o->forces = 1;
         else if (a[0] != '-') {
             if (o->scene) return fail(2, "two scenes: %s and %s", o->scene, a) + 1;
@@ -472,6 +485,7 @@ static int simulate(const options *o, const scene *sc, const char *self)
             "%s/frames.gapf: cannot write", r.dir);
         if (r.stats && fclose(r.stats) != 0 && !code) code = 3;
         if (r.forces && fclose(r.forces) != 0 && !code) code = 3;
+        if (o->gltf && r.frames && (!code || code == 130 || code == 1) && !write_gltf(&r)) code = 3;
         if (!code && o->expect) code = expectations(&r);
         if (!code || code == 130 || code == 1) rundir_view(r.dir, self);
     }

@@ -32,12 +32,13 @@
 #include "gen.h"
 #include "sim.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { CHUNK = 128, BLOCK_DOUBLES = 1 << 22 };
+enum { CHUNK = 128, BLOCK_DOUBLES = 1 << 22, BLOCK_LEAST = 1 << 15 };
 
 typedef struct al_state { /* augmented Lagrangian of scripted nodes that could not reach their
    place */
@@ -72,7 +73,7 @@ struct sim {
         *state;
     double *block, *pulled, *mu, *partial, *newton_work, *vforce, *accel, *damp;
     int mu_room, *lag_kind, *pulled_node, pulled_room, frame_room, set_valid, have_forces;
-    size_t pulled_doubles;
+    size_t pulled_doubles, block_doubles; /* room in pulled and block */
     double *frame;
     double h, weight, kappa, kmin, kmax, length, dhat, eps_v, eps_d, mass_factor, time, mean_mass;
     long long steps;
@@ -160,7 +161,7 @@ static int elastic_energy(sim *s, const double *x, double *e)
 static void add_elastic(sim *s, gap_sparse *A, const double *x, double scale, int psd, double *g)
 {
     size_t k = (size_t)(3 * s->fem.per_element), each = g ? k : k * k;
-    int most = (int)(BLOCK_DOUBLES / each), i, n;
+    int most = (int)(s->block_doubles / each), i, n;
     element_job j;
     memset(&j, 0, sizeof j);
     j.s = s;
@@ -241,7 +242,7 @@ static int freeze_friction(sim *s)
 {
     int i, k, n = rubs(s) ? s->set.count : 0;
     if (n > s->mu_room) {
-        double *more = realloc(s->mu, (size_t)n * sizeof *more);
+        double *more = realloc(s->mu, 2 * (size_t)n * sizeof *more); /* and what cone needs */
         int *kinds;
         if (!more) return -2;
         s->mu = more;
@@ -265,7 +266,7 @@ static int freeze_friction(sim *s)
 static int pull_room(sim *s, int n, int width)
 {
     size_t each = (size_t)(3 * width) * (size_t)(3 * width), doubles;
-    int range = (int)(BLOCK_DOUBLES / 2 / each);
+    int range = (int)(s->block_doubles / 2 / each);
     if (range < 1) range = 1;
     doubles = each * (size_t)range;
     if (doubles > s->pulled_doubles) {
@@ -308,11 +309,13 @@ static int add_contacts(sim *s, int friction, int psd, double *g)
     int count = friction ? s->lag.count : s->set.count, i, n, width = 4, range;
     contact_job j;
     if (count == 0) return 0;
-    range = (int)(BLOCK_DOUBLES / 144);
+    range = (int)(s->block_doubles / 144);
     if (!s->identity) {
+        int fits;
         width = gap_proxy_width(&s->W, count, 4, node);
-        range = pull_room(s, 0, width);
-        if (!range || !pull_room(s, range, width)) return -2;
+        fits = pull_room(s, 0, width);
+        if (!fits || !pull_room(s, fits, width)) return -2;
+        if (fits < range) range = fits;
     }
     memset(&j, 0, sizeof j);
     j.s = s;
@@ -403,13 +406,16 @@ static double damping_scale(const sim *s)
 static int energy(void *user, const double *x, double *e)
 {
     sim *s = user;
-    double elastic = 0.0;
-    if (s->fem.elements && elastic_energy(s, x, &elastic)) return 1;
-    if (find_contacts(s, x) != GAP_BARRIER_OK) return 1;
-    *e = s->weight * elastic + inertia_and_loads(s, x, NULL) + damping(s, x, NULL) +
-        gap_barrier_energy(&s->set, s->xs, 0, s->set.count) +
-        gap_friction_energy(&s->lag, s->xs, s->xs_ref, 0, s->lag.count);
-    return 0;
+    double elastic = 0.0, t = now();
+    int bad = s->fem.elements && elastic_energy(s, x, &elastic);
+    if (!bad) bad = find_contacts(s, x) != GAP_BARRIER_OK;
+    if (!bad) {
+        *e = s->weight * elastic + inertia_and_loads(s, x, NULL) + damping(s, x, NULL) +
+            gap_barrier_energy(&s->set, s->xs, 0, s->set.count) +
+            gap_friction_energy(&s->lag, s->xs, s->xs_ref, 0, s->lag.count);
+    }
+    s->report->seconds[5] += now() - t;
+    return bad;
 }
 
 static int gradient(void *user, const double *x, double *g)
@@ -474,6 +480,43 @@ static int step_pairs(sim *s, const double *xs, const double *ps, double *alpha)
         alpha);
 }
 
+typedef struct valid_job {
+    const gap_fem *fem;
+    const double *x, *p;
+    double most, *step; /* per chunk */
+    int *status;
+} valid_job;
+
+static void valid_range(void *ctx, int begin, int end, int worker)
+{
+    valid_job *j = ctx;
+    int c = begin / CHUNK;
+    (void)worker;
+    j->status[c] = gap_fem_step(j->fem, j->x, j->p, begin, end, j->most, &j->step[c]);
+}
+
+/* The part of a direction that keeps all elements valid: the least over chunks, each asked for the
+   whole, so that the answer does not depend on the threads. */
+static int step_valid(sim *s, const double *x, const double *p, double *alpha)
+{
+    int chunks = (s->fem.elements + CHUNK - 1) / CHUNK, i;
+    double t = now();
+    valid_job j;
+    j.fem = &s->fem;
+    j.x = x;
+    j.p = p;
+    j.most = *alpha;
+    j.step = s->partial;
+    j.status = (int *)(void *)(s->partial + chunks + 1);
+    pool_for(s->opt.threads, s->fem.elements, CHUNK, valid_range, &j);
+    s->report->seconds[6] += now() - t;
+    for (i = 0; i < chunks; ++i) {
+        if (j.status[i] != GAP_FEM_OK) return j.status[i] < 0 ? j.status[i] : -6;
+        *alpha = fmin(*alpha, j.step[i]);
+    }
+    return 0;
+}
+
 /* Cheap bound first (active pairs, CFL-like for the rest); all swept pairs only where it is too
    short. The candidates found here serve every trial of the line search. */
 static int bound(void *user, const double *x, const double *p, double *alpha)
@@ -482,8 +525,8 @@ static int bound(void *user, const double *x, const double *p, double *alpha)
     double t, first = *alpha, *xs1 = s->work;
     int i, r = GAP_BARRIER_OK;
     if (s->fem.elements) {
-        r = gap_fem_step(&s->fem, x, p, 0, s->fem.elements, first, &first);
-        if (r != GAP_FEM_OK) return r < 0 ? r : -6;
+        r = step_valid(s, x, p, &first);
+        if (r < 0) return r;
     }
     if (!s->sc->contact) {
         *alpha = first;
@@ -769,24 +812,25 @@ static int contact_order(int kind_a, const int *a, int kind_b, const int *b)
 static double cone(sim *s)
 {
     const gap_barrier_set *c = &s->set;
+    double *now_at = s->mu + s->mu_room;
     int i, j, at = 0, n = s->lag.count;
-    if (n == 0 || n > BLOCK_DOUBLES) return 0.0;
+    if (n == 0) return 0.0;
     for (i = 0; i < n; ++i) {
         const int *node = s->lag.node + 4 * (size_t)i;
         const double *a = s->lag.normal + 3 * (size_t)i;
         double best = -2.0;
-        s->block[i] = 0.0;
+        now_at[i] = 0.0;
         while (at < c->count && contact_order(c->kind[at], c->node + 4 * (size_t)at,
             s->lag_kind[i], node) < 0) ++at;
         for (j = at; j < c->count && contact_order(c->kind[j], c->node + 4 * (size_t)j,
             s->lag_kind[i], node) == 0; ++j) {
             const double *b = c->normal + 3 * (size_t)j;
             double along = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-            if (along > best) s->block[i] = s->mu[i] * c->force[j];
+            if (along > best) now_at[i] = s->mu[i] * c->force[j];
             best = fmax(best, along);
         }
     }
-    return gap_friction_cone(&s->lag, s->xs, s->xs_ref, 0, n, s->block, NULL);
+    return gap_friction_cone(&s->lag, s->xs, s->xs_ref, 0, n, now_at, NULL);
 }
 
 static void fill_report(sim *s, sim_report *r, const gap_newton_result *result)
@@ -962,7 +1006,7 @@ int sim_step(sim *s, double h, sim_report *r)
         r->newton += first.newton;
         r->lag += first.lag;
         r->halves = 1;
-        for (k = 0; k < 5; ++k) r->seconds[k] += first.seconds[k];
+        for (k = 0; k < SIM_PHASES; ++k) r->seconds[k] += first.seconds[k];
     } else if (!sim_load(s, before, sim_state_size(s))) status = -2;
     free(before);
     return status;
@@ -977,17 +1021,15 @@ static void *room(sim *s, int *ok, size_t count, size_t size)
     return p;
 }
 
-static const scene_material *material_of(const scene *sc, int id)
+static scene_material material_of(const scene *sc, int id)
 {
-    static const scene_material standard = {-1, 0, 1e5, 0.4, 1000.0};
-    static scene_material scaled;
+    scene_material standard = {-1, 0, 1e5, 0.4, 1000.0};
     int i;
     for (i = 0; i < sc->materials; ++i) {
-        if (sc->material[i].id == id || sc->material[i].id == -1) return &sc->material[i];
+        if (sc->material[i].id == id || sc->material[i].id == -1) return sc->material[i];
     }
-    scaled = standard;
-    scaled.E *= sc->scale * sc->scale;
-    return &scaled;
+    standard.E *= sc->scale * sc->scale;
+    return standard;
 }
 
 /* All solids as one mesh of elements. */
@@ -1014,7 +1056,7 @@ static int open_solids(sim *s, char *error, size_t size)
             mesh_free(&all);
             return 0;
         }
-        laws |= material_of(sc, body->id)->law;
+        laws |= material_of(sc, body->id).law;
     }
     if (all.tets == 0) return 1;
     if (laws) fo.material = any_material;
@@ -1035,14 +1077,14 @@ static int open_solids(sim *s, char *error, size_t size)
         return 0;
     }
     for (b = 0; b < sc->bodies; ++b) {
-        const scene_material *m = material_of(sc, sc->body[b].id);
+        scene_material m = material_of(sc, sc->body[b].id);
         if (sc->body[b].obstacle) continue;
         for (i = 0; i < sc->body[b].m.tets; ++i, ++at) {
             double *par = s->fem.par + 4 * (size_t)at;
             owner[at] = b;
-            gap_elastic_lame(m->E, m->nu, 0, &par[0], &par[1]);
-            par[2] = m->law;
-            s->fem.density[at] = m->rho;
+            gap_elastic_lame(m.E, m.nu, 0, &par[0], &par[1]);
+            par[2] = m.law;
+            s->fem.density[at] = m.rho;
             for (k = 0; k < s->fem.per_element; ++k) {
                 s->nbody[s->fem.node[(size_t)at * (size_t)s->fem.per_element + (size_t)k]] = b;
             }
@@ -1303,7 +1345,11 @@ static int open_solver(sim *s, char *error, size_t size)
     s->ps = room(s, &ok, 3 * v, sizeof(double));
     s->work = room(s, &ok, 3 * v, sizeof(double));
     s->vforce = room(s, &ok, 3 * v, sizeof(double));
-    s->block = room(s, &ok, BLOCK_DOUBLES + 3 * (size_t)s->fem.facets, sizeof(double));
+    s->block_doubles = 9 * (size_t)s->fem.per_element * (size_t)s->fem.per_element *
+        (size_t)s->fem.elements;
+    if (s->block_doubles > BLOCK_DOUBLES) s->block_doubles = BLOCK_DOUBLES;
+    if (s->block_doubles < BLOCK_LEAST) s->block_doubles = BLOCK_LEAST;
+    s->block = room(s, &ok, s->block_doubles + 3 * (size_t)s->fem.facets, sizeof(double));
     s->partial = room(s, &ok, 2 * chunks + 4, sizeof(double));
     s->newton_work = room(s, &ok, gap_newton_work_size(3 * s->nodes) / sizeof(double) + 6 * n + 8,
         sizeof(double));

@@ -6,6 +6,8 @@
 #include "pool.h"
 #include "scene.h"
 
+#define SIM_PHASES 7
+
 typedef struct sim sim;
 
 typedef struct sim_report { /* of the last step */
@@ -14,7 +16,8 @@ typedef struct sim_report { /* of the last step */
     double kinetic, elastic, external, barrier, friction;
     double momentum[3], angular[3];
     double momentum_residual, min_det, cone_residual;
-    double seconds[5]; /* broad phase, CCD, assembly, linear solve, all */
+    double seconds[SIM_PHASES]; /* broad phase, CCD, assembly, linear solve, all; energies in line
+                                   searches, bound that keeps elements valid */
     double progress;   /* of scripted nodes, 1 = all arrived */
     int converged;
     int halves;        /* 1: it took two steps of h/2 */
