@@ -38,7 +38,8 @@ static const char help[] =
     "  --mesh-dir D    look for mesh files there first\n"
     "  --vtu --obj     also write these, one file a frame\n"
     "  --gltf          also write frames.glb at the end: all frames as one animation\n"
-    "  --forces        also write forces.csv: contact force per body and step\n"
+    "  --forces        also write contact forces per step: forces.csv (bodies), forces_pairs.csv,\n"
+    "                  forces_nodes.csv (nodes as in frames.gapf)\n"
     "  --help --version --help-scene --help-mesh\n";
 
 /* Rings and balls tumble into a bowl on the ground: self-contact, friction, many bodies. */
@@ -94,7 +95,7 @@ typedef struct run {
     sim *s;
     char dir[3000];
     frames_writer *frames;
-    FILE *stats, *forces;
+    FILE *stats, *forces[3]; /* of bodies, pairs, nodes */
     unsigned char *state;
     int frame_count;
 } run;
@@ -130,24 +131,91 @@ static int put_stats(run *r, const sim_report *p)
         sim_time(r->s), p->newton, p->lag, p->contacts, d, p->contacts ? p->max_active : NAN,
             p->kappa,
         p->kinetic, p->elastic, p->external, p->barrier, p->friction);
-    fprintf(r->stats, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.6g,%.9g,%.6g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g\n",
+    fprintf(r->stats, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.6g,%.9g,%.6g,%.4g,%.4g,%.4g,%.4g,%.4g"
+        ",%.4g,%.4g,%.6g,%d\n",
         p->momentum[0], p->momentum[1], p->momentum[2], p->angular[0], p->angular[1], p->angular[2],
         p->momentum_residual, p->min_det < HUGE_VAL ? p->min_det : NAN, p->cone_residual,
             p->seconds[0],
-        p->seconds[1], p->seconds[2], p->seconds[3], p->seconds[4], p->seconds[5], p->seconds[6]);
+        p->seconds[1], p->seconds[2], p->seconds[3], p->seconds[4], p->seconds[5], p->seconds[6],
+        p->contacts ? p->min_force : NAN, p->al);
     return fflush(r->stats) == 0;
+}
+
+/* Exit code of a failed write: 3 if the disk is full, else 2. */
+static int disk(void)
+{
+    return errno == ENOSPC || errno == EFBIG || errno == EDQUOT ? 3 : 2;
+}
+
+/* A name as a field of a table. */
+static void put_name(FILE *f, const char *name)
+{
+    int quote = strpbrk(name, ",\"") != NULL;
+    if (quote) fputc('"', f);
+    for (; *name; ++name) {
+        if (*name == '"') fputc('"', f);
+        fputc((unsigned char)*name < ' ' ? ' ' : *name, f);
+    }
+    if (quote) fputc('"', f);
+}
+
+static void put_side(const run *r, FILE *f, int body)
+{
+    if (body < sim_bodies(r->s)) put_name(f, sim_body_name(r->s, body));
+    else fprintf(f, "plane %d", body - sim_bodies(r->s) + 1);
+}
+
+static int put_pair_forces(run *r)
+{
+    sim_pair *p;
+    int i, n = sim_pair_forces(r->s, &p);
+    for (i = 0; i < n; ++i) {
+        FILE *f = r->forces[1];
+        fprintf(f, "%lld,%.17g,", sim_steps(r->s), sim_time(r->s));
+        put_side(r, f, p[i].a);
+        fputc(',', f);
+        put_side(r, f, p[i].b);
+        fprintf(f, ",%d,%.9g,%.9g,%.9g,%.9g,%.9g\n", p[i].contacts, p[i].force[0], p[i].force[1],
+            p[i].force[2], p[i].normal, p[i].friction);
+    }
+    free(p);
+    return n >= 0;
 }
 
 static int put_forces(run *r)
 {
+    const double *v = sim_forces(r->s);
     double f[3];
     int i;
     for (i = 0; i < sim_bodies(r->s); ++i) {
         sim_body_force(r->s, i, f);
-        fprintf(r->forces, "%lld,%.17g,%s,%.9g,%.9g,%.9g\n", sim_steps(r->s), sim_time(r->s),
-            sim_body_name(r->s, i), f[0], f[1], f[2]);
+        fprintf(r->forces[0], "%lld,%.17g,", sim_steps(r->s), sim_time(r->s));
+        put_name(r->forces[0], sim_body_name(r->s, i));
+        fprintf(r->forces[0], ",%.9g,%.9g,%.9g\n", f[0], f[1], f[2]);
     }
-    return fflush(r->forces) == 0;
+    for (i = 0; v && i < sim_vertices(r->s); ++i, v += 3) {
+        if (v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0) continue;
+        fprintf(r->forces[2], "%lld,%.17g,%d,", sim_steps(r->s), sim_time(r->s),
+            sim_frame_node(r->s, i));
+        put_name(r->forces[2], sim_body_name(r->s, sim_vertex_body(r->s, i)));
+        fprintf(r->forces[2], ",%.9g,%.9g,%.9g\n", v[0], v[1], v[2]);
+    }
+    return put_pair_forces(r) && fflush(r->forces[0]) == 0 && fflush(r->forces[1]) == 0 &&
+        fflush(r->forces[2]) == 0;
+}
+
+static int open_forces(run *r)
+{
+    static const char *const name[3] = {"forces.csv", "forces_pairs.csv", "forces_nodes.csv"};
+    static const char *const first[3] = {"step,time,body,fx,fy,fz\n",
+        "step,time,body,other,contacts,fx,fy,fz,normal,friction\n",
+        "step,time,node,body,fx,fy,fz\n"};
+    int i;
+    for (i = 0; i < 3; ++i) {
+        r->forces[i] = rundir_rows(r->dir, name[i], first[i], sim_steps(r->s));
+        if (!r->forces[i]) return fail(disk(), "%s/%s: %s", r->dir, name[i], strerror(errno));
+    }
+    return 0;
 }
 
 static void surface_mesh(run *r, mesh *m)
@@ -172,6 +240,7 @@ static int put_frame(run *r)
     char name[64], path[4096];
     mesh_error e;
     mesh m;
+    int ok = 1;
     const double *x = sim_frame(r->s);
     if (!x || !frames_write(r->frames, sim_steps(r->s), sim_time(r->s), x)) return 0;
     if (!r->o->obj && !r->o->vtu) return 1;
@@ -180,77 +249,118 @@ static int put_frame(run *r)
     if (r->o->obj) {
         snprintf(name, sizeof name, "frame%06lld.obj", sim_steps(r->s));
         path_of(r, name, path);
-        if (!mesh_write(path, &m, &e)) fail(0, "%s: %s", path, e.text);
+        if (!mesh_write(path, &m, &e)) ok = fail(0, "%s: %s", path, e.text);
     }
     if (r->o->vtu) {
         snprintf(name, sizeof name, "frame%06lld.vtu", sim_steps(r->s));
         path_of(r, name, path);
-        if (!mesh_write(path, &m, &e)) fail(0, "%s: %s", path, e.text);
+        if (!mesh_write(path, &m, &e)) ok = fail(0, "%s: %s", path, e.text);
     }
     mesh_free(&m);
-    return 1;
+    return ok;
 }
 
 /* Tells readers which bodies never move: those may overlap each other. */
 static int put_resting(run *r)
 {
     unsigned char *fixed = calloc((size_t)r->sc->bodies + 1, 1);
-    int i, k, ok;
+    int i, ok;
     if (!fixed) return 0;
-    for (i = 0; i < r->sc->bodies; ++i) {
-        const scene_body *b = &r->sc->body[i];
-        fixed[i] = b->obstacle && b->motions == 0;
-        for (k = 0; k < r->sc->dirichlets; ++k) if (r->sc->dirichlet[k].obstacle) fixed[i] = 0;
-    }
+    for (i = 0; i < r->sc->bodies; ++i) fixed[i] = (unsigned char)sim_body_still(r->s, i);
     ok = frames_write_fixed(r->frames, fixed);
     free(fixed);
     return ok;
 }
 
+static int new_frames(run *r, const char *path)
+{
+    struct frames_topo t;
+    const char **names;
+    int i, ok, n = sim_bodies(r->s);
+    names = malloc(((size_t)n + 1) * sizeof *names);
+    for (i = 0; names && i < n; ++i) names[i] = sim_body_name(r->s, i);
+    r->frames = names ? frames_create(path, 3, n, names) : NULL;
+    free((void *)names);
+    if (!r->frames) return fail(disk(), "%s: %s", path, strerror(errno));
+    ok = put_resting(r) && sim_topology(r->s, &t);
+    if (ok) {
+        ok = frames_write_topo(r->frames, &t);
+        sim_topology_free(&t);
+    }
+    return ok && put_frame(r) ? 0 : fail(3, "%s: %s", path, strerror(errno));
+}
+
+static char *stats_header(void)
+{
+    static const char more[] = ",s_energy,s_valid,min_force,al\n"; /* behind the shared ones */
+    size_t n = strlen(rundir_columns) - 1;
+    char *all = malloc(n + sizeof more);
+    if (!all) return NULL;
+    memcpy(all, rundir_columns, n);
+    memcpy(all + n, more, sizeof more);
+    return all;
+}
+
+static int open_files(run *r, int resume)
+{
+    char path[4096], *header = stats_header();
+    long long kept = 0;
+    int code = 0;
+    if (!header) return fail(3, "out of memory");
+    path_of(r, "frames.gapf", path);
+    if (resume) {
+        if (!read_checkpoint(r)) code = 2;
+        else r->frames = frames_resume(path, sim_steps(r->s), &kept);
+        if (!code && (!r->frames || !kept)) {
+            code = fail(2, "%s: does not fit the checkpoint, or cannot be written", path);
+        }
+    } else code = new_frames(r, path);
+    if (!code) {
+        r->stats = rundir_rows(r->dir, "stats.csv", header, sim_steps(r->s));
+        if (!r->stats) code = fail(disk(), "%s/stats.csv: %s", r->dir, strerror(errno));
+    }
+    free(header);
+    if (!code && r->o->forces) code = open_forces(r);
+    if (!code && !write_checkpoint(r)) {
+        code = fail(disk(), "%s/checkpoint.bin: %s", r->dir, strerror(errno));
+    }
+    return code;
+}
+
+/* A run that could not even begin leaves nothing behind. */
+static void undo(run *r, int made)
+{
+    static const char *const name[] = {"frames.gapf", "stats.csv", "forces.csv", "forces_pairs.csv",
+        "forces_nodes.csv", "checkpoint.bin", "frame000000.obj", "frame000000.vtu"};
+    char path[4096];
+    size_t i;
+    for (i = 0; i < sizeof name / sizeof *name; ++i) {
+        path_of(r, name[i], path);
+        remove(path);
+    }
+    if (made) rmdir(r->dir);
+}
+
 static int open_run(run *r)
 {
-    char path[4096];
-    const char **names;
-    struct frames_topo t;
-    long long kept = 0;
-    int i, ok, resume, n = sim_bodies(r->s);
-    struct stat st;
+    char path[4096], begun[4096];
+    int code, made, resume;
     r->state = malloc(sim_state_size(r->s));
     if (!r->state) return fail(3, "out of memory");
-    if (mkdir(r->dir, 0777) != 0 && errno != EEXIST) {
-        return fail(errno == ENOSPC ? 3 : 2, "%s: %s", r->dir, strerror(errno));
-    }
-    path_of(r, "checkpoint.bin", path); /* killed before the first one: begin again */
-    resume = r->o->resume && access(path, F_OK) == 0;
-    path_of(r, "frames.gapf", path);
-    if (stat(path, &st) == 0 && !r->o->resume && !r->o->overwrite) {
+    made = mkdir(r->dir, 0777) == 0;
+    if (!made && errno != EEXIST) return fail(disk(), "%s: %s", r->dir, strerror(errno));
+    path_of(r, "checkpoint.bin", path);
+    path_of(r, "frames.gapf", begun);
+    resume = r->o->resume && access(path, F_OK) == 0; /* killed before the first: begin again */
+    if (access(begun, F_OK) == 0 && !r->o->resume && !r->o->overwrite) {
         return fail(2, "%s holds another run; use --resume or --overwrite", r->dir);
     }
-    if (resume) {
-        if (!read_checkpoint(r)) return 2;
-        r->frames = frames_resume(path, sim_steps(r->s), &kept);
-        if (!r->frames) return fail(2, "%s: cannot be read or written", path);
-    } else {
-        names = malloc(((size_t)n + 1) * sizeof *names);
-        for (i = 0; names && i < n; ++i) names[i] = sim_body_name(r->s, i);
-        r->frames = names ? frames_create(path, 3, n, names) : NULL;
-        free((void *)names);
-        if (!r->frames) return fail(errno == ENOSPC ? 3 : 2, "%s: %s", path, strerror(errno));
-        if (!put_resting(r)) return fail(3, "%s: cannot write", path);
+    if (!resume && remove(path) != 0 && errno != ENOENT) {
+        return fail(2, "%s: %s", path, strerror(errno));
     }
-    if (kept == 0) {
-        ok = sim_topology(r->s, &t) && frames_write_topo(r->frames, &t);
-        sim_topology_free(&t);
-        if (!ok || !put_frame(r)) return fail(3, "%s: cannot write", path);
-    }
-    r->stats = rundir_rows(r->dir, "stats.csv", rundir_columns, sim_steps(r->s));
-    if (!r->stats) return fail(2, "%s/stats.csv: %s", r->dir, strerror(errno));
-    if (r->o->forces) {
-        r->forces = rundir_rows(r->dir, "forces.csv", "step,time,body,fx,fy,fz\n",
-            sim_steps(r->s));
-        if (!r->forces) return fail(2, "%s/forces.csv: %s", r->dir, strerror(errno));
-    }
-    return write_checkpoint(r) ? 0 : fail(3, "%s/checkpoint.bin: %s", r->dir, strerror(errno));
+    code = open_files(r, resume);
+    if (code && !resume) undo(r, made);
+    return code;
 }
 
 /* ---------------------------------------------------------------- the loop */
@@ -290,12 +400,12 @@ static int advance(run *r, sim_report *p)
     double h = r->sc->h;
     int status = sim_step(r->s, h, p);
     if (status == 0 && p->halves) {
-        fail(0, "step %lld did not converge at h = %g s; done as two of h/2", sim_steps(r->s), h);
+        fail(0, "step %lld did not converge at h = %g s (%s); done as two of h/2", sim_steps(r->s),
+            h, sim_why(r->s));
     }
     if (status == 1) {
-        return fail(1, "step %lld does not converge. The last good state is kept in %s. A smaller "
-            "time"
-            " step, a larger dhat or a larger x_delta may help.", sim_steps(r->s) + 1, r->dir);
+        return fail(1, "step %lld does not converge, nor at h/2: %s. The last good state is kept in"
+            " %s; --resume goes on from there.", sim_steps(r->s) + 1, sim_why(r->s), r->dir);
     }
     if (status == -2) return fail(3, "out of memory");
     if (status < 0) return fail(1, "step %lld: error %d; the last good state is kept",
@@ -331,7 +441,7 @@ static int loop(run *r)
         if (r->o->verify) code = verify(r);
         if (code) break;
         if (!put_stats(r, &p)) code = fail(3, "%s/stats.csv: %s", r->dir, strerror(errno));
-        if (!code && r->forces && !put_forces(r)) {
+        if (!code && r->o->forces && !put_forces(r)) {
             code = fail(3, "%s/forces.csv: %s", r->dir, strerror(errno));
         }
         if (!code && (sim_steps(r->s) % every == 0 || sim_steps(r->s) == last) && !put_frame(r)) {
@@ -362,13 +472,13 @@ static int expectations(run *r)
     }
     for (i = 0; i < sc->expects; ++i) {
         const scene_expect *e = &sc->expect[i];
-        int ok, lengths = strcmp(e->name, "contacts") != 0;
+        int ok, power = !strcmp(e->name, "contacts") ? 0 : !strncmp(e->name, "force_", 6) ? 4 : 1;
         if (!sim_quantity(r->s, e->name, e->body, &v)) {
             return fail(2, "expect, line %d: unknown quantity \"%s\" or body \"%s\"", e->line,
                 e->name,
                 e->body);
         }
-        if (lengths) v /= sc->scale;
+        v /= pow(sc->scale, power); /* expectations are of the scene as written */
         ok = v >= e->low && v <= e->high;
         printf("%s  %s %s = %.9g in [%.9g, %.9g]\n", ok ? "met   " : "MISSED", e->body, e->name, v,
             e->low,
@@ -378,23 +488,38 @@ static int expectations(run *r)
     return bad;
 }
 
+/* What --check prints: the numbers that decide how contact behaves, then what looks unwise. */
 static void advice(const scene *sc, const sim *s)
 {
     double k[2], edge = sim_shortest_edge(s), dhat = sim_dhat(s), l = sim_length(s);
+    double gap = sim_resting_gap(s), eps_d = sim_eps_d(s), eps_v = sim_eps_v(s);
+    double part = eps_d / eps_v;
     sim_kappa_bounds(s, k);
-    printf("l=%.6g dhat=%.6g dhat/l=%.3g shortest_edge=%.6g kappa_min=%.6g kappa_max=%.6g\n", l,
-        dhat,
-        dhat / l, edge, k[0], k[1]);
-    printf("steps=%lld h=%.6g bodies=%d vertices=%d resting_gap=%.6g\n",
-        (long long)floor((sc->tend - sc->t0) / sc->h + 0.5), sc->h, sc->bodies, sim_vertices(s),
-        sim_resting_gap(s));
-    if (dhat > 0.5 * edge) printf("unwise: dhat is more than half the shortest edge: neighbours "
-        "repel\n");
+    printf("l=%.6g dhat=%.6g dhat/l=%.3g shortest_edge=%.6g dhat/shortest_edge=%.3g\n", l, dhat,
+        dhat / l, edge, dhat / edge);
+    printf("kappa_min=%.6g kappa_max=%.6g resting_gap=%.6g resting_gap/dhat=%.3g\n", k[0], k[1],
+        gap, gap / dhat);
+    printf("steps=%lld h=%.6g eps_d=%.6g eps_v=%.6g friction=%s bodies=%d vertices=%d\n",
+        (long long)floor((sc->tend - sc->t0) / sc->h + 0.5), sc->h, eps_d, eps_v,
+        sim_has_friction(s) ? "yes" : "no", sc->bodies, sim_vertices(s));
+    if (dhat > 0.5 * edge) printf("unwise: dhat is more than half the shortest edge: vertices of"
+        " one face repel each other\n");
     if (dhat < 1e-6 * l) printf("unwise: dhat below 1e-6 l: expect many Newton iterations\n");
+    if (gap < 1e-3 * dhat) printf("unwise: weight presses contacts to below dhat/1000: the barrier"
+        " is very steep there; a larger dhat converges faster\n");
     if (sc->kappa > 0.0 && (sc->kappa < 0.01 * k[0] || sc->kappa > 100.0 * k[1])) {
-        printf("unwise: the fixed barrier stiffness is far outside [kappa_min, kappa_max]\n");
+        printf("unwise: the fixed barrier stiffness %.6g is far outside [kappa_min, kappa_max]\n",
+            sc->kappa);
     }
     if (sc->h > 0.1 && !sc->quasistatic) printf("unwise: h above 0.1 s damps motion strongly\n");
+    if (!sim_has_friction(s) || sc->lags < 0) return; /* -1: every contact's slip is resolved */
+    if (eps_d >= eps_v) printf("unwise: x_delta (eps_d) is not below epsv: Newton stops while"
+        " friction still sticks, so nothing at rest begins to slide; use x_delta <= epsv/10, or"
+        " friction_iterations -1\n");
+    else if (part > 0.15) printf("unwise: x_delta (eps_d) is %.2g epsv: a pull of up to %.2g %%"
+        " beyond the threshold of friction still sticks; epsv/10 tells 1 %%, friction_iterations"
+        " -1 more\n", part,
+        100.0 * part * part);
 }
 
 static int write_gltf(const run *r)
@@ -453,17 +578,30 @@ static int parse(int argc, char **argv, options *o)
     return 0;
 }
 
+/* The primitives of a start that is not free, beside the directory that is not made then. */
+static void write_guilty(const char *dir, const mesh *m)
+{
+    char path[4096];
+    mesh_error e;
+    snprintf(path, sizeof path, "%s.guilty.obj", dir);
+    if (mesh_write(path, m, &e)) fail(0, "these faces, edges and vertices are in %s", path);
+    else fail(0, "%s: %s", path, e.text);
+}
+
 static int simulate(const options *o, const scene *sc, const char *self)
 {
     static char error[8192];
     sim_options so;
+    mesh guilty;
     run r;
-    int code;
+    int code, i;
     memset(&so, 0, sizeof so);
     memset(&r, 0, sizeof r);
     so.additive = o->additive;
     so.cancel = is_cancelled;
     so.threads = pool_open(o->threads);
+    memset(&guilty, 0, sizeof guilty);
+    so.guilty = &guilty;
     r.o = o;
     r.sc = sc;
     rundir_name(o->dir, o->scene, "gap-sim.out", r.dir, sizeof r.dir);
@@ -471,6 +609,8 @@ static int simulate(const options *o, const scene *sc, const char *self)
     if (!r.s) {
         fail(0, "%s:%s%s", o->scene ? o->scene : "demo", strcmp(error, "out of memory") ? "" : " ",
             error);
+        if (guilty.nodes) write_guilty(r.dir, &guilty);
+        mesh_free(&guilty);
         pool_close(so.threads);
         return strcmp(error, "out of memory") ? 2 : 3;
     }
@@ -479,12 +619,13 @@ static int simulate(const options *o, const scene *sc, const char *self)
         code = 0;
     } else {
         signal(SIGINT, on_interrupt);
+        signal(SIGXFSZ, SIG_IGN); /* a file at its limit is a full disk: the write fails */
         code = open_run(&r);
         if (!code) code = loop(&r);
         if (r.frames && !frames_finish(r.frames) && !code) code = fail(3,
             "%s/frames.gapf: cannot write", r.dir);
         if (r.stats && fclose(r.stats) != 0 && !code) code = 3;
-        if (r.forces && fclose(r.forces) != 0 && !code) code = 3;
+        for (i = 0; i < 3; ++i) if (r.forces[i] && fclose(r.forces[i]) != 0 && !code) code = 3;
         if (o->gltf && r.frames && (!code || code == 130 || code == 1) && !write_gltf(&r)) code = 3;
         if (!code && o->expect) code = expectations(&r);
         if (!code || code == 130 || code == 1) rundir_view(r.dir, self);

@@ -98,6 +98,7 @@ FILE *rundir_rows(const char *dir, const char *name, const char *header, long lo
     if (old) fclose(old);
     if (fflush(f) != 0 || rename(temporary, path) != 0) {
         fclose(f);
+        remove(temporary);
         return NULL;
     }
     return f;

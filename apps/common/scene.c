@@ -83,7 +83,7 @@ static const key keys[] = {
     {"expect.contact", 1, "true or false: did contact happen?"},
     {"expect.quantities", 1,
         "list of {name, body, value, tolerance | min, max} at the end: min_x..max_z,"
-        " mean_x..mean_z, speed, contacts, moved"},
+        " mean_x..mean_z, speed, contacts, moved, force_x..force_z (contact force, N)"},
     {"expect.fast", 1, "true: part of the default checks"},
     {"scale", 1, "as --scale"},
     {"units", 0, ""},

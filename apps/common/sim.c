@@ -33,17 +33,21 @@
 #include "sim.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { CHUNK = 128, BLOCK_DOUBLES = 1 << 22, BLOCK_LEAST = 1 << 15 };
 
+enum { AL_IDLE = 100, STUCK = -100 }; /* updates without progress before it counts as stuck */
+
 typedef struct al_state { /* augmented Lagrangian of scripted nodes that could not reach their
    place */
-    int on;
-    double K, eta;
+    int on, idle, updates; /* updates: 1 more, from the moment it was on */
+    double K, eta, best;
     double *lambda; /* 3 per node: forces, sqrt(m) times the paper's, exact at every scale */
 } al_state;
 
@@ -60,6 +64,7 @@ struct sim {
     int *nbody;              /* body of a node */
     double *vrest, *vradius, *rest;
     unsigned char *vfixed, *fixed, *script, *free3; /* per node bits; free3: 1 per unknown, fixed */
+    unsigned char *moving;   /* 1 per node: scripted to move in this step */
     gap_broad broad;
     gap_barrier_mesh bm;
     gap_barrier_set set;
@@ -81,7 +86,9 @@ struct sim {
     sim_report *report;
     gap_ccd_options ccd_opt;
     gap_accd_options accd_opt;
-    int most_contacts, meeting[2]; /* elements of the first pair that met */
+    int most_contacts;
+    double *body_force;      /* 3 per body: contact force of the last step (N) */
+    char why[300];           /* the last step did not converge because ... */
 };
 
 static double now(void)
@@ -222,6 +229,13 @@ static int find_contacts(sim *s, const double *x)
     return r;
 }
 
+static int has_friction(const scene *sc)
+{
+    int i, any = sc->mu > 0.0;
+    for (i = 0; i < sc->pair_mus; ++i) any |= sc->pair_mu[i][2] > 0.0;
+    return any && sc->contact;
+}
+
 static double friction_of(const sim *s, int a, int b)
 {
     int i, ia = s->sc->body[s->vbody[a]].id, ib = b < 0 ? 0 : s->sc->body[s->vbody[b]].id;
@@ -233,14 +247,9 @@ static double friction_of(const sim *s, int a, int b)
     return s->sc->mu;
 }
 
-static int rubs(const sim *s)
-{
-    return s->sc->mu > 0.0 || s->sc->pair_mus > 0;
-}
-
 static int freeze_friction(sim *s)
 {
-    int i, k, n = rubs(s) ? s->set.count : 0;
+    int i, k, n = has_friction(s->sc) ? s->set.count : 0;
     if (n > s->mu_room) {
         double *more = realloc(s->mu, 2 * (size_t)n * sizeof *more); /* and what cone needs */
         int *kinds;
@@ -577,10 +586,11 @@ static void hold_vertices(sim *s)
     }
 }
 
-static void scripts_free(sim *s, int free_them)
+/* Scripted nodes are held; or free where they move in this step. */
+static void scripts_free(sim *s, int free_moving)
 {
     int i;
-    for (i = 0; i < s->nodes; ++i) s->fixed[i] = free_them ? 0 : s->script[i];
+    for (i = 0; i < s->nodes; ++i) s->fixed[i] = free_moving && s->moving[i] ? 0 : s->script[i];
     hold_vertices(s);
 }
 
@@ -596,10 +606,28 @@ static double script_progress(const sim *s, const double *x)
     return all > 0.0 ? 1.0 - sqrt(left / all) : 1.0;
 }
 
+/* Pull harder: a larger penalty first, then multipliers. STUCK after many without progress. */
+static int al_update(sim *s, const double *x)
+{
+    int i;
+    ++s->al.updates;
+    if (s->al.eta > s->al.best + 1e-3) {
+        s->al.best = s->al.eta;
+        s->al.idle = 0;
+    } else if (++s->al.idle > AL_IDLE) return STUCK;
+    if (s->al.eta < 0.99 && s->al.K < 1e8) s->al.K *= 2.0;
+    else for (i = 0; i < 3 * s->nodes; ++i) {
+        if (s->script[i / 3] >> (i % 3) & 1) {
+            s->al.lambda[i] -= s->al.K * s->mass[i / 3] * (x[i] - s->script_at[i]);
+        }
+    }
+    return 1;
+}
+
 static int accept(void *user, const double *x, const gap_newton_iteration *it)
 {
     sim *s = user;
-    int changed = 0, i, r = find_contacts(s, x);
+    int changed = 0, r = find_contacts(s, x);
     if (r < 0) return r;
     if (s->sc->kappa == 0.0 && s->sc->contact) {
         double kappa = gap_barrier_kappa_update(&s->set, &s->bm, s->xs, s->length, s->kmax);
@@ -617,16 +645,7 @@ static int accept(void *user, const double *x, const gap_newton_iteration *it)
         r = find_candidates(s, s->xs_ref + 3 * (size_t)s->verts, NULL);
         return r < 0 ? r : 1;
     }
-    if (it->step < fmax(1e-2 * s->length, s->eps_d)) {
-        if (s->al.eta < 0.99 && s->al.K < 1e8) s->al.K *= 2.0;
-        else for (i = 0; i < 3 * s->nodes; ++i) {
-            if (s->script[i / 3] >> (i % 3) & 1) {
-                s->al.lambda[i] -= s->al.K * s->mass[i / 3] * (x[i] - s->script_at[i]);
-            }
-        }
-        return 1;
-    }
-    return changed;
+    return it->step < fmax(1e-2 * s->length, s->eps_d) ? al_update(s, x) : changed;
 }
 
 /* Where friction is to be exact, a step is small only if the slip of every sticking contact
@@ -743,14 +762,15 @@ static int move_scripts(sim *s)
 {
     double alpha = 1.0, *p = s->target;
     int i, any = 0, r = 0;
+    memset(s->moving, 0, (size_t)s->nodes);
     for (i = 0; i < 3 * s->nodes; ++i) {
         int held = s->script[i / 3] >> (i % 3) & 1;
         p[i] = held ? s->script_at[i] - s->x[i] : 0.0;
-        any |= p[i] != 0.0;
+        if (p[i] != 0.0) any = s->moving[i / 3] = 1;
     }
-    s->al.on = 0;
+    memset(&s->al.on, 0, offsetof(al_state, lambda));
     s->al.eta = 1.0;
-    scripts_free(s, 0);
+    scripts_free(s, 1); /* so that pairs of scripted primitives are seen too */
     to_surface(s, s->x, 0, s->xs_ref + 3 * (size_t)s->verts);
     r = find_candidates(s, s->xs_ref + 3 * (size_t)s->verts, NULL);
     if (r < 0 || !any) return r;
@@ -760,12 +780,11 @@ static int move_scripts(sim *s)
         if (p[i] != 0.0) s->x[i] = alpha >= 1.0 ? s->script_at[i] : s->x[i] + alpha * p[i];
     }
     if (alpha < 0.999) {
-        s->al.on = 1;
+        s->al.on = s->al.updates = 1;
         s->al.K = 1e6;
-        s->al.eta = alpha;
+        s->al.eta = s->al.best = alpha;
         memset(s->al.lambda, 0, 3 * (size_t)s->nodes * sizeof(double));
-        scripts_free(s, 1);
-    }
+    } else scripts_free(s, 0);
     to_surface(s, s->x, 0, s->xs_ref + 3 * (size_t)s->verts);
     return find_candidates(s, s->xs_ref + 3 * (size_t)s->verts, NULL);
 }
@@ -812,9 +831,10 @@ static int contact_order(int kind_a, const int *a, int kind_b, const int *b)
 static double cone(sim *s)
 {
     const gap_barrier_set *c = &s->set;
-    double *now_at = s->mu + s->mu_room;
+    double *now_at;
     int i, j, at = 0, n = s->lag.count;
     if (n == 0) return 0.0;
+    now_at = s->mu + s->mu_room;
     for (i = 0; i < n; ++i) {
         const int *node = s->lag.node + 4 * (size_t)i;
         const double *a = s->lag.normal + 3 * (size_t)i;
@@ -841,9 +861,11 @@ static void fill_report(sim *s, sim_report *r, const gap_newton_result *result)
     r->contacts = s->set.count;
     if (s->set.count > s->most_contacts) s->most_contacts = s->set.count;
     r->min_distance = gap_barrier_min_gap(&s->set);
+    r->min_force = s->set.count ? HUGE_VAL : 0.0;
     for (i = 0; i < s->set.count; ++i) {
         double d = sqrt(s->set.dist2[i]), xi = s->set.offset[i];
         r->max_active = fmax(r->max_active, (s->set.dist2[i] - xi * xi) / (d + xi));
+        r->min_force = fmin(r->min_force, f * s->set.force[i]);
     }
     r->kappa = s->kappa;
     for (i = 0; i < s->solids; ++i) {
@@ -880,10 +902,32 @@ static void fill_report(sim *s, sim_report *r, const gap_newton_result *result)
     gap_friction_node_force(&s->lag, s->xs, s->xs_ref, s->vforce);
     for (i = 0; i < 3 * s->verts; ++i) s->vforce[i] *= f;
     s->have_forces = 1;
+    memset(s->body_force, 0, 3 * (size_t)s->sc->bodies * sizeof *s->body_force);
+    for (i = 0; i < 3 * s->verts; ++i) {
+        s->body_force[3 * s->vbody[i / 3] + i % 3] += s->vforce[i];
+    }
     r->newton = result->iterations;
     r->halvings = result->halvings;
     r->progress = s->al.eta;
     r->converged = 1;
+}
+
+/* Why it ended without an answer, and what may help. */
+static void explain(sim *s, int status, const gap_newton_result *last)
+{
+    double f = s->sc->scale;
+    if (s->al.on) {
+        snprintf(s->why, sizeof s->why, "scripted parts came only %.3g of their way: something that"
+            " cannot give stands in it; let them move less, or slower", s->al.eta);
+    } else if (status == GAP_NEWTON_STALLED) {
+        snprintf(s->why, sizeof s->why, "no smaller energy was found, Newton's step is %.3g m/s and"
+            " has to be below %.3g: rounding; a larger x_delta, a larger dhat or a smaller"
+            " stiffness may help", last->step / f, s->eps_d / f);
+    } else {
+        snprintf(s->why, sizeof s->why, "after %d iterations (max_iterations) Newton's step is %.3g"
+            " m/s and has to be below %.3g; a smaller dt, more iterations, a larger x_delta or a"
+            " larger dhat may help", last->iterations, last->step / f, s->eps_d / f);
+    }
 }
 
 /* The minimisation with its friction passes; leaves the solution in s->x. */
@@ -908,7 +952,8 @@ static int minimise(sim *s, sim_report *r, gap_newton_result *total)
     o.max_iter = s->sc->max_iterations;
     if (s->sc->lags < 0) o.small_enough = slip_settled;
     if (most < 1) most = 1;
-    for (pass = 0; pass < most; ++pass) {
+    memset(&one, 0, sizeof one);
+    for (pass = 0; pass < most;) {
         status = find_contacts(s, s->x);
         if (status >= 0) status = freeze_friction(s);
         if (status < 0) return status;
@@ -917,18 +962,24 @@ static int minimise(sim *s, sim_report *r, gap_newton_result *total)
         status = gap_newton_minimize(&f, &o, 3 * s->nodes, s->x, s->newton_work, &one);
         total->iterations += one.iterations;
         total->halvings += one.halvings;
+        if (status == GAP_NEWTON_CONVERGED && s->al.on) { /* at rest, but not where it has to be */
+            status = al_update(s, s->x);
+            if (status == 1) continue;
+        }
         if (status != GAP_NEWTON_CONVERGED) break;
-        r->lag = pass + 1;
-        if (pass && one.iterations == 0) break;
+        r->lag = ++pass;
+        if (pass > 1 && one.iterations == 0) break;
         if (s->lag.count == 0) { /* none at the start; some may have come during the step */
             status = find_contacts(s, s->x);
             if (status < 0) return status;
-            if (s->set.count == 0 || !rubs(s)) break;
+            if (s->set.count == 0 || !has_friction(s->sc)) break;
         }
     }
-    if (status < 0) return status;
-    if (status == GAP_NEWTON_STALLED && one.step < 10.0 * s->eps_d) return 0; /* at rounding */
-    return status == GAP_NEWTON_CONVERGED ? 0 : 1;
+    r->al = s->al.updates;
+    if (status == GAP_NEWTON_STALLED && !s->al.on && one.step < 10.0 * s->eps_d) return 0;
+    if (status == 0) return 0; /* above: at rounding */
+    explain(s, status, &one);
+    return status == STUCK || status > 0 ? 1 : status;
 }
 
 static int try_step(sim *s, double h, sim_report *r)
@@ -1006,6 +1057,7 @@ int sim_step(sim *s, double h, sim_report *r)
         r->newton += first.newton;
         r->lag += first.lag;
         r->halves = 1;
+        r->al += first.al;
         for (k = 0; k < SIM_PHASES; ++k) r->seconds[k] += first.seconds[k];
     } else if (!sim_load(s, before, sim_state_size(s))) status = -2;
     free(before);
@@ -1107,6 +1159,17 @@ static int open_solids(sim *s, char *error, size_t size)
     return r >= 0;
 }
 
+int sim_body_still(const sim *s, int body)
+{
+    const scene_body *b = &s->sc->body[body];
+    int c, j;
+    if (!b->obstacle || b->motions) return 0;
+    for (c = 0; c < s->sc->dirichlets; ++c) for (j = 0; j < b->selects; ++j) {
+        if (s->sc->dirichlet[c].obstacle && s->sc->dirichlet[c].id == b->select[j].id) return 0;
+    }
+    return 1;
+}
+
 /* Nodes, vertices and primitives of everything; obstacles behind the solids. */
 static int open_arrays(sim *s, char *error, size_t size)
 {
@@ -1139,6 +1202,8 @@ static int open_arrays(sim *s, char *error, size_t size)
     s->vfixed = room(s, &ok, (size_t)v, 1);
     s->fixed = room(s, &ok, (size_t)n, 1);
     s->script = room(s, &ok, (size_t)n, 1);
+    s->moving = room(s, &ok, (size_t)n, 1);
+    s->body_force = room(s, &ok, 3 * (size_t)sc->bodies, sizeof(double));
     s->free3 = room(s, &ok, 3 * (size_t)n, 1);
     s->tri = room(s, &ok, 3 * (size_t)tris, sizeof(int));
     s->point = room(s, &ok, (size_t)pts, sizeof(int));
@@ -1166,7 +1231,7 @@ static int open_arrays(sim *s, char *error, size_t size)
         for (i = 0; i < m->nodes; ++i) {
             int node = s->solids + base - sv + i;
             s->nbody[node] = s->vbody[base + i] = b;
-            s->vgroup[base + i] = -1 - b;
+            s->vgroup[base + i] = sim_body_still(s, b) ? -1 : -2 - b; /* still ones may overlap */
             s->vradius[base + i] = sc->body[b].radius;
             s->script[node] = 7;
             for (k = 0; k < 3; ++k) {
@@ -1407,77 +1472,179 @@ static int by_node(const void *a, const void *b)
     return p[1] < q[1] ? -1 : p[1] > q[1];
 }
 
-static void name_pair(const sim *s, int kind, int a, int b, char *out, size_t size)
+/* Is the vertex of this pair not in front of its plane? */
+static int behind(const sim *s, int pair)
 {
-    static const char *const names[] = {"vertex-vertex", "vertex-edge", "vertex-face", "edge-edge",
-        "vertex-plane"};
-    int va = kind == 3 ? s->edge[2 * a] : a;
-    int vb = kind == 1 || kind == 3 ? s->edge[2 * b] : kind == 2 ? s->tri[3 * b] : b;
-    const double *x = s->xs + 3 * (size_t)va;
-    snprintf(out, size, "%s %d %d: %s and %s near (%.9g, %.9g, %.9g)", names[kind], a, b,
-        s->sc->body[s->vbody[va]].name, kind == 4 ? "a plane" : s->sc->body[s->vbody[vb]].name,
-            x[0], x[1],
-        x[2]);
+    const double *x = s->xs + 3 * (size_t)s->plane_pair[2 * pair];
+    const double *q = s->sc->plane + 6 * (size_t)s->plane_pair[2 * pair + 1];
+    return !((x[0] - q[0]) * q[3] + (x[1] - q[1]) * q[4] + (x[2] - q[2]) * q[5] > 0.0);
 }
 
-/* Line of the later body of the first guilty pair. */
-static int guilty_line(const sim *s)
+/* ---- a start that is not free: who, where ---- */
+typedef struct part { /* a primitive: 0 vertex, 1 edge, 2 triangle, 3 plane */
+    int dim, index;
+} part;
+
+static int part_nodes(const sim *s, part p, const int **node)
 {
-    const int *g = s->set.guilty;
-    int a = g[0] == 3 ? s->edge[2 * g[1]] : g[1], b = a;
-    if (g[0] == 0) b = g[2];
-    else if (g[0] != 4) b = g[0] == 2 ? s->tri[3 * g[2]] : s->edge[2 * g[2]];
-    a = s->sc->body[s->vbody[a]].line;
-    b = s->sc->body[s->vbody[b]].line;
-    return a > b ? a : b;
+    *node = p.dim == 2 ? s->tri + 3 * (size_t)p.index : s->edge + 2 * (size_t)p.index;
+    if (p.dim == 0) *node = NULL;
+    return p.dim == 3 ? 0 : p.dim + 1;
 }
 
-/* Names the first pair that sim_verify found: elements are triangles, edges, then points. */
-static void name_meeting(const sim *s, int met, char *error, size_t size)
+static const scene_body *part_body(const sim *s, part p)
 {
-    int v[2], k;
-    const scene_body *a, *b;
-    for (k = 0; k < 2; ++k) {
-        int e = s->meeting[k];
-        v[k] = e < s->tris ? s->tri[3 * e] : e < s->tris + s->edges ? s->edge[2 * (e - s->tris)] :
-            s->point[e - s->tris - s->edges];
+    const int *node;
+    if (p.dim == 3) return NULL;
+    part_nodes(s, p, &node);
+    return &s->sc->body[s->vbody[node ? node[0] : p.index]];
+}
+
+static size_t part_text(const sim *s, part p, char *out, size_t size)
+{
+    static const char *const names[] = {"vertex", "edge", "face", "plane"};
+    const int *node;
+    int n = part_nodes(s, p, &node), i;
+    size_t at = (size_t)snprintf(out, size, "%s %d", names[p.dim], p.index);
+    for (i = 0; i < n && at < size; ++i) {
+        const double *x = s->xs + 3 * (size_t)(node ? node[i] : p.index);
+        at += (size_t)snprintf(out + at, size - at, " (%.9g, %.9g, %.9g)", x[0], x[1], x[2]);
     }
-    a = &s->sc->body[s->vbody[v[0]]];
-    b = &s->sc->body[s->vbody[v[1]]];
-    snprintf(error, size, "%d: the scene starts with %d intersecting pairs, the first: %s and %s"
-        " near (%.9g, %.9g, %.9g)", a->line > b->line ? a->line : b->line, met, a->name, b->name,
-        s->xs[3 * v[1]], s->xs[3 * v[1] + 1], s->xs[3 * v[1] + 2]);
+    if (p.dim < 3 && at < size) {
+        at += (size_t)snprintf(out + at, size - at, " of %s", part_body(s, p)->name);
+    }
+    return at;
 }
 
-/* Is the start free? Names up to ten offenders in error. */
+static int add_part(const sim *s, part p, mesh *m)
+{
+    const int *node;
+    int n = part_nodes(s, p, &node), i, at = mesh_add_nodes(m, n), e;
+    if (n == 0) return 1;
+    if (at < 0) return 0;
+    e = n == 1 ? mesh_add_points(m, 1) : n == 2 ? mesh_add_edges(m, 1) : mesh_add_tris(m, 1);
+    if (e < 0) return 0;
+    for (i = 0; i < n; ++i) {
+        memcpy(m->x + 3 * (size_t)(at + i), s->xs + 3 * (size_t)(node ? node[i] : p.index),
+            3 * sizeof *m->x);
+        if (n == 1) m->point[e] = at;
+        else if (n == 2) m->edge[2 * e + i] = at + i;
+        else m->tri[3 * e + i] = at + i;
+    }
+    return 1;
+}
+
+/* Names up to ten pairs in error and puts all of them into the caller's mesh. */
+static void accuse(sim *s, const char *what, size_t all, const part (*pair)[2], int pairs,
+    char *error, size_t size)
+{
+    const scene_body *a = part_body(s, pair[0][0]), *b = part_body(s, pair[0][1]);
+    size_t at = (size_t)snprintf(error, size, "%d: the scene starts %s (%lu pairs):",
+        b && b->line > a->line ? b->line : a->line, what, (unsigned long)all);
+    int i, k;
+    for (i = 0; i < pairs && i < 10 && at < size; ++i) for (k = 0; k < 2 && at < size; ++k) {
+        at += (size_t)snprintf(error + at, size - at, k ? "\n    and " : "\n  ");
+        if (at < size) at += part_text(s, pair[i][k], error + at, size - at);
+    }
+    for (i = 0; s->opt.guilty && i < pairs; ++i) for (k = 0; k < 2; ++k) {
+        s->opt.guilty->order = 1;
+        if (!add_part(s, pair[i][k], s->opt.guilty)) return;
+    }
+}
+
+enum { MOST_PAIRS = 1000 };
+
+/* Pairs that the contact set found at a distance of zero or below the thickness. */
+static void accuse_touching(sim *s, char *error, size_t size)
+{
+    static const int dims[5][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {0, 3}};
+    int n = s->set.guilty_count < MOST_PAIRS ? s->set.guilty_count : MOST_PAIRS, i, k;
+    part (*pair)[2] = malloc(((size_t)n + 1) * sizeof *pair);
+    if (!pair) return;
+    for (i = 0; i < n; ++i) for (k = 0; k < 2; ++k) {
+        pair[i][k].dim = dims[s->set.guilty[3 * i]][k];
+        pair[i][k].index = s->set.guilty[3 * i + 1 + k];
+    }
+    accuse(s, "touching or closer than its thickness", (size_t)s->set.guilty_count,
+        (const part (*)[2])pair, n, error, size);
+    free(pair);
+}
+
+/* Pairs of surface elements that meet, exactly: triangles, edges, then points by number. */
+static size_t meetings(sim *s, int room_for, int *pair, int *how, int *status)
+{
+    gap_exact_mesh m;
+    void *work;
+    size_t n = 0;
+    memset(&m, 0, sizeof m);
+    m.dim = 3;
+    m.nodes = s->verts;
+    m.x = s->xs;
+    m.tris = s->tris;
+    m.tri = s->tri;
+    m.edges = s->edges;
+    m.edge = s->edge;
+    m.points = s->points;
+    m.point = s->point;
+    m.group = s->vgroup;
+    work = malloc(gap_exact_mesh_work(&m));
+    *status = -2;
+    if (work) n = gap_exact_mesh_meets(&m, NULL, work, room_for, pair, how, status);
+    free(work);
+    return n;
+}
+
+/* Pairs that cross, or a vertex behind a plane; nothing if they only touch. */
+static void accuse_meeting(sim *s, char *error, size_t size)
+{
+    int *list = malloc(3 * MOST_PAIRS * sizeof *list), status, i, k, n = 0;
+    part (*pair)[2] = malloc(MOST_PAIRS * sizeof *pair);
+    size_t all = list && pair ? meetings(s, MOST_PAIRS, list, list + 2 * MOST_PAIRS, &status) : 0;
+    for (i = 0; i < MOST_PAIRS && (size_t)i < all; ++i) {
+        if (list[2 * MOST_PAIRS + i] != GAP_EXACT_CROSS) continue;
+        for (k = 0; k < 2; ++k) {
+            int e = list[2 * i + k];
+            pair[n][k].dim = e < s->tris ? 2 : e < s->tris + s->edges ? 1 : 0;
+            pair[n][k].index = e < s->tris ? e : e < s->tris + s->edges ? e - s->tris :
+                s->point[e - s->tris - s->edges];
+        }
+        ++n;
+    }
+    for (i = 0; pair && i < s->plane_pairs && n < MOST_PAIRS; ++i) {
+        if (!behind(s, i)) continue;
+        ++all;
+        pair[n][0].dim = 0;
+        pair[n][0].index = s->plane_pair[2 * i];
+        pair[n][1].dim = 3;
+        pair[n++][1].index = s->plane_pair[2 * i + 1];
+    }
+    if (n) accuse(s, "with intersections", all, (const part (*)[2])pair, n, error, size);
+    free(list);
+    free(pair);
+}
+
+/* Is the start free, scripted bodies among each other too? Names offenders in error. */
 static int check_start(sim *s, char *error, size_t size)
 {
-    int r, i, met = 0, inverted = 0;
-    size_t at;
-    char line[400];
+    int r, met = 0, inverted = 0;
     s->set_valid = 0;
+    memset(s->moving, 1, (size_t)s->nodes);
+    scripts_free(s, 1);
     to_surface(s, s->x, 0, s->xs_ref + 3 * (size_t)s->verts);
     r = find_candidates(s, s->xs_ref + 3 * (size_t)s->verts, NULL);
     if (r >= 0) r = find_contacts(s, s->x);
-    if (r == GAP_BARRIER_ETOUCH) {
-        at = (size_t)snprintf(error, size,
-            "%d: the scene starts touching or closer than its thickness:", guilty_line(s));
-        for (i = 0; i < s->set.guilty_count && i < 10 && at < size; ++i) {
-            const int *g = s->set.guilty + 3 * (size_t)i;
-            name_pair(s, g[0], g[1], g[2], line, sizeof line);
-            at += (size_t)snprintf(error + at, size - at, "\n  %s", line);
-        }
-        return 0;
+    if (s->sc->contact && (r >= 0 || r == GAP_BARRIER_ETOUCH)) {
+        int exact = sim_verify(s, &met, &inverted);
+        if (exact < 0) r = exact;
     }
-    if (r < 0) {
-        snprintf(error, size, "1: contact set refused (error %d)", r);
-        return 0;
+    if (met) accuse_meeting(s, error, size);
+    if (r == GAP_BARRIER_ETOUCH && !error[0]) accuse_touching(s, error, size);
+    if (!error[0] && (met || (r < 0 && r != -2))) {
+        snprintf(error, size, "1: contact set refused (error %d, %d pairs meet)", r, met);
     }
-    if (s->sc->contact && sim_verify(s, &met, &inverted) >= 0 && met) {
-        name_meeting(s, met, error, size);
-        return 0;
-    }
-    return 1;
+    s->set_valid = 0;
+    scripts_free(s, 0);
+    return r >= 0 && !met;
 }
 
 sim *sim_open(const scene *sc, const sim_options *opt, char *error, size_t size)
@@ -1545,6 +1712,8 @@ void sim_close(sim *s)
     free(s->al.lambda);
     free(s->lag_kind);
     free(s->frame);
+    free(s->moving);
+    free(s->body_force);
     free(s);
 }
 
@@ -1555,19 +1724,87 @@ double sim_length(const sim *s) { return s->length; }
 double sim_dhat(const sim *s) { return s->dhat; }
 int sim_vertices(const sim *s) { return s->verts; }
 int sim_bodies(const sim *s) { return s->sc->bodies; }
+int sim_frame_node(const sim *s, int v) { return s->identity ? v : s->solids + v; }
+int sim_vertex_body(const sim *s, int v) { return s->vbody[v]; }
 const char *sim_body_name(const sim *s, int body) { return s->sc->body[body].name; }
 const double *sim_forces(const sim *s) { return s->have_forces ? s->vforce : NULL; }
 
 int sim_body_force(const sim *s, int body, double force[3])
 {
-    int i, k;
-    for (k = 0; k < 3; ++k) force[k] = 0.0;
-    if (!s->have_forces) return 0;
-    for (i = 0; i < s->verts; ++i) {
-        if (s->vbody[i] != body) continue;
-        for (k = 0; k < 3; ++k) force[k] += s->vforce[3 * i + k];
+    memcpy(force, s->body_force + 3 * (size_t)body, 3 * sizeof *force);
+    return s->have_forces;
+}
+
+const char *sim_why(const sim *s) { return s->why; }
+double sim_eps_d(const sim *s) { return s->eps_d; }
+double sim_eps_v(const sim *s) { return s->eps_v; }
+int sim_has_friction(const sim *s) { return has_friction(s->sc); }
+
+/* Which body, or behind the bodies which plane, a contact's second side belongs to. */
+static void contact_sides(const sim *s, int kind, const int *node, const double *normal,
+    int side[2])
+{
+    int i, k, last = 0;
+    double most = -2.0;
+    for (k = 0; k < 4 && node[k] >= 0; ++k) last = node[k];
+    side[0] = s->vbody[node[0]];
+    side[1] = s->vbody[last];
+    for (i = 0; kind == 4 && i < s->sc->planes; ++i) {
+        const double *q = s->sc->plane + 6 * (size_t)i + 3;
+        double along = q[0] * normal[0] + q[1] * normal[1] + q[2] * normal[2];
+        if (along > most) {
+            most = along;
+            side[1] = s->sc->bodies + i;
+        }
     }
-    return 1;
+}
+
+static int by_bodies(const void *a, const void *b)
+{
+    const sim_pair *p = a, *q = b;
+    if (p->a != q->a) return p->a < q->a ? -1 : 1;
+    return p->b < q->b ? -1 : p->b > q->b;
+}
+
+int sim_pair_forces(sim *s, sim_pair **out)
+{
+    int n = s->set.count + s->lag.count, i, k, m = 0;
+    double f = s->weight > 0.0 ? 1.0 / s->weight : 0.0, g[12];
+    sim_pair *all = calloc((size_t)n + 1, sizeof *all);
+    *out = all;
+    if (!all) return -1;
+    if (!s->have_forces) return 0;
+    to_surface(s, s->x, 0, s->xs);
+    for (i = 0; i < n; ++i) {
+        int rubs = i >= s->set.count, c = rubs ? i - s->set.count : i, side[2];
+        int kind = rubs ? s->lag_kind[c] : s->set.kind[c];
+        const int *node = (rubs ? s->lag.node : s->set.node) + 4 * (size_t)c;
+        const double *normal = (rubs ? s->lag.normal : s->set.normal) + 3 * (size_t)c;
+        double turn;
+        sim_pair *p = &all[i];
+        if (rubs) gap_friction_gradient(&s->lag, s->xs, s->xs_ref, c, c + 1, g);
+        else gap_barrier_gradient(&s->set, s->xs, c, c + 1, g);
+        contact_sides(s, kind, node, normal, side);
+        turn = side[0] > side[1] ? 1.0 : -1.0; /* minus the gradient is the force on side 0 */
+        p->a = side[0] < side[1] ? side[0] : side[1];
+        p->b = side[0] < side[1] ? side[1] : side[0];
+        for (k = 0; k < 3; ++k) p->force[k] = turn * f * (g[k] + (kind == 3 ? g[3 + k] : 0.0));
+        if (rubs) {
+            p->friction = sqrt(p->force[0] * p->force[0] + p->force[1] * p->force[1] +
+                p->force[2] * p->force[2]);
+        } else p->normal = f * s->set.force[c];
+        p->contacts = !rubs;
+    }
+    qsort(all, (size_t)n, sizeof *all, by_bodies);
+    for (i = 0; i < n; ++i) {
+        if (m && all[m - 1].a == all[i].a && all[m - 1].b == all[i].b) {
+            for (k = 0; k < 3; ++k) all[m - 1].force[k] += all[i].force[k];
+            all[m - 1].normal += all[i].normal;
+            all[m - 1].friction += all[i].friction;
+            all[m - 1].contacts += all[i].contacts;
+        } else all[m++] = all[i];
+    }
+    return m;
 }
 
 const double *sim_surface(sim *s)
@@ -1673,30 +1910,12 @@ const double *sim_frame(sim *s)
 
 int sim_verify(sim *s, int *met, int *inverted)
 {
-    gap_exact_mesh m;
-    void *work;
-    int status = 0, i, how;
-    memset(&m, 0, sizeof m);
+    int status, i, pair[2], how;
+    size_t n;
     to_surface(s, s->x, 0, s->xs);
-    m.dim = 3;
-    m.nodes = s->verts;
-    m.x = s->xs;
-    m.tris = s->tris;
-    m.tri = s->tri;
-    m.edges = s->edges;
-    m.edge = s->edge;
-    m.points = s->points;
-    m.point = s->point;
-    m.group = s->vgroup;
-    work = malloc(gap_exact_mesh_work(&m));
-    if (!work) return -2;
-    *met = (int)gap_exact_mesh_meets(&m, NULL, work, 1, s->meeting, &how, &status);
-    free(work);
-    for (i = 0; i < s->plane_pairs; ++i) { /* a vertex behind a plane */
-        const double *x = s->xs + 3 * (size_t)s->plane_pair[2 * i];
-        const double *q = s->sc->plane + 6 * (size_t)s->plane_pair[2 * i + 1];
-        *met += !((x[0] - q[0]) * q[3] + (x[1] - q[1]) * q[4] + (x[2] - q[2]) * q[5] > 0.0);
-    }
+    n = meetings(s, 1, pair, &how, &status);
+    *met = n > 1000000000 ? 1000000000 : (int)n;
+    for (i = 0; i < s->plane_pairs; ++i) *met += behind(s, i);
     *inverted = 0;
     if (s->fem.elements) {
         int bad = -1;
@@ -1725,7 +1944,14 @@ int sim_quantity(sim *s, const char *name, const char *body, double *out)
         }
     }
     if (!(mass > 0.0)) return 0;
-    if (strcmp(name, "speed") == 0) *out = fastest;
+    if (axis >= 0 && axis <= 2 && strncmp(name, "force_", 6) == 0) {
+        *out = 0.0;
+        for (i = 0; i < s->sc->bodies; ++i) {
+            const scene_body *b = &s->sc->body[i];
+            if (body[0] ? strcmp(b->name, body) != 0 : b->obstacle) continue;
+            *out += s->body_force[3 * i + axis];
+        }
+    } else if (strcmp(name, "speed") == 0) *out = fastest;
     else if (strcmp(name, "contacts") == 0) *out = s->most_contacts;
     else if (strcmp(name, "moved") == 0) {
         *out = sqrt(moved[0] * moved[0] + moved[1] * moved[1] + moved[2] * moved[2]) / mass;
@@ -1752,7 +1978,8 @@ static size_t step_bytes(const sim *s)
 
 size_t sim_state_size(const sim *s)
 {
-    return sizeof(saved) + step_bytes(s) + 3 * (size_t)s->nodes * sizeof(double);
+    return sizeof(saved) + step_bytes(s) + 3 * ((size_t)s->nodes + (size_t)s->sc->bodies) *
+        sizeof(double);
 }
 
 void sim_save(const sim *s, void *bytes)
@@ -1768,7 +1995,10 @@ void sim_save(const sim *s, void *bytes)
     h.most_contacts = s->most_contacts;
     memcpy(p, &h, sizeof h);
     memcpy(p + sizeof h, s->state, step_bytes(s));
-    memcpy(p + sizeof h + step_bytes(s), s->x, 3 * (size_t)s->nodes * sizeof(double));
+    p += sizeof h + step_bytes(s);
+    memcpy(p, s->x, 3 * (size_t)s->nodes * sizeof(double));
+    p += 3 * (size_t)s->nodes * sizeof(double);
+    memcpy(p, s->body_force, 3 * (size_t)s->sc->bodies * sizeof(double));
 }
 
 int sim_load(sim *s, const void *bytes, size_t size)
@@ -1779,7 +2009,11 @@ int sim_load(sim *s, const void *bytes, size_t size)
     memcpy(&h, p, sizeof h);
     if (h.nodes != s->nodes || h.hash != s->sc->hash || h.steps < 0) return 0;
     memcpy(s->state, p + sizeof h, step_bytes(s));
-    memcpy(s->x, p + sizeof h + step_bytes(s), 3 * (size_t)s->nodes * sizeof(double));
+    p += sizeof h + step_bytes(s);
+    memcpy(s->x, p, 3 * (size_t)s->nodes * sizeof(double));
+    p += 3 * (size_t)s->nodes * sizeof(double);
+    memcpy(s->body_force, p, 3 * (size_t)s->sc->bodies * sizeof(double));
+    s->have_forces = 0; /* of vertices */
     s->steps = h.steps;
     s->time = h.time;
     s->kappa = h.kappa;
