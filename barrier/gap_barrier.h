@@ -652,8 +652,13 @@ static inline void gap_barrier__projector(int kind, const double *const x[4], co
 /* A vector never crosses a function boundary by value: its size may exceed the registers.
    Masks are 0 or -1. Every operation here acts on each lane by itself, so that a lane's bits do
    not depend on its neighbours, nor on how many there are. */
+#ifdef GAP_BARRIER__AVX2
+#define GAP_BARRIER__BODY static inline __attribute__((always_inline))
+#else
+#define GAP_BARRIER__BODY static inline
+#endif
 #if defined(__GNUC__) && !defined(GAP_SCALAR)
-#if defined(__AVX__)
+#if defined(__AVX__) || defined(GAP_BARRIER__AVX2)
 enum { gap_barrier__lanes = 4 };
 #else
 enum { gap_barrier__lanes = 2 };
@@ -670,6 +675,24 @@ static const gap_barrier__v gap_barrier__zero = {0.0};
 #if defined(__AVX__) && __has_builtin(__builtin_ia32_sqrtpd256)
 #define gap_barrier__root(x) (x) = __builtin_ia32_sqrtpd256(x)
 #define gap_barrier__any(m) (__builtin_ia32_movmskpd256((gap_barrier__v)(m)) != 0)
+#elif defined(GAP_BARRIER__AVX2) /* by halves: the text does not know its target */
+typedef double gap_barrier__v2 __attribute__((vector_size(16)));
+typedef long long gap_barrier__m2 __attribute__((vector_size(16)));
+#define gap_barrier__root(x) gap_barrier__root_halves(&(x))
+#define gap_barrier__any(m) gap_barrier__any_halves(&(m))
+GAP_BARRIER__BODY void gap_barrier__root_halves(gap_barrier__v *x)
+{
+    gap_barrier__v2 lo = __builtin_ia32_sqrtpd(__builtin_shufflevector(*x, *x, 0, 1));
+    gap_barrier__v2 hi = __builtin_ia32_sqrtpd(__builtin_shufflevector(*x, *x, 2, 3));
+    *x = __builtin_shufflevector(lo, hi, 0, 1, 2, 3);
+}
+
+GAP_BARRIER__BODY int gap_barrier__any_halves(const gap_barrier__m *m)
+{
+    gap_barrier__m2 lo = __builtin_shufflevector(*m, *m, 0, 1);
+    gap_barrier__m2 hi = __builtin_shufflevector(*m, *m, 2, 3);
+    return __builtin_ia32_movmskpd((gap_barrier__v2)(lo | hi)) != 0;
+}
 #elif !defined(__AVX__) && __has_builtin(__builtin_ia32_sqrtpd)
 #define gap_barrier__root(x) (x) = __builtin_ia32_sqrtpd(x)
 #define gap_barrier__any(m) (__builtin_ia32_movmskpd((gap_barrier__v)(m)) != 0)
@@ -704,7 +727,7 @@ static inline int gap_barrier__any_lanes(const gap_barrier__m *m)
 
 /* Loads entries of `count` matrices, stride doubles apart: the lower half, packed, of size n*n, or
    (n = 0) all `stride` of them. Lanes without a matrix repeat the first one. */
-static inline void gap_barrier__gather(int count, int n, const double *a, size_t stride, gap_barrier__v *x)
+GAP_BARRIER__BODY void gap_barrier__gather(int count, int n, const double *a, size_t stride, gap_barrier__v *x)
 {
     int i, j, l, size = n ? n : 1, k = 0;
 
@@ -720,7 +743,7 @@ static inline void gap_barrier__gather(int count, int n, const double *a, size_t
 /* Scales each lane by a power of two so that its largest entry is in [1, 2): then no later product
    over- or underflows where it matters. undo[0] * undo[1] takes the scale back (two factors: it
    may reach 2^1074). Returns a bit per lane that is not finite; its entries are set to 0. */
-static inline int gap_barrier__scale(int size, gap_barrier__v *x, gap_barrier__v undo[2])
+GAP_BARRIER__BODY int gap_barrier__scale(int size, gap_barrier__v *x, gap_barrier__v undo[2])
 {
     gap_barrier__v top = gap_barrier__set(0.0), check = top, t, s[2];
     gap_barrier__m m;
@@ -750,7 +773,7 @@ static inline int gap_barrier__scale(int size, gap_barrier__v *x, gap_barrier__v
 /* Rotation that diagonalises [[*a, b], [b, *c]]: new axes (cs, sn) and (-sn, cs) belong to the new
    *a and *c. The smaller angle, t = tan: t^2 + 2 z t - 1 = 0 with z = (a - c) / 2b. Where b is 0
    or z overflows the rotation is the identity. */
-static inline void gap_barrier__rot(gap_barrier__v *a, const gap_barrier__v *b, gap_barrier__v *c, gap_barrier__v *cs,
+GAP_BARRIER__BODY void gap_barrier__rot(gap_barrier__v *a, const gap_barrier__v *b, gap_barrier__v *c, gap_barrier__v *cs,
     gap_barrier__v *sn)
 {
     gap_barrier__m none = gap_barrier__mask(*b == 0.0);
@@ -768,7 +791,7 @@ static inline void gap_barrier__rot(gap_barrier__v *a, const gap_barrier__v *b, 
     *c -= t * *b;
 }
 
-static inline void gap_barrier__cross(const gap_barrier__v a[3], const gap_barrier__v b[3], gap_barrier__v c[3])
+GAP_BARRIER__BODY void gap_barrier__cross(const gap_barrier__v a[3], const gap_barrier__v b[3], gap_barrier__v c[3])
 {
     c[0] = a[1] * b[2] - a[2] * b[1];
     c[1] = a[2] * b[0] - a[0] * b[2];
@@ -777,7 +800,7 @@ static inline void gap_barrier__cross(const gap_barrier__v a[3], const gap_barri
 
 /* Unit vectors p, q that complete the unit vector v to a right-handed frame v, p, q. The larger of
    the first two components is in p, so its length before scaling is at least sqrt(1/2). */
-static inline void gap_barrier__frame(const gap_barrier__v v[3], gap_barrier__v p[3], gap_barrier__v q[3])
+GAP_BARRIER__BODY void gap_barrier__frame(const gap_barrier__v v[3], gap_barrier__v p[3], gap_barrier__v q[3])
 {
     gap_barrier__m m = gap_barrier__mask(gap_barrier__abs(v[0]) > gap_barrier__abs(v[1]));
     gap_barrier__v zero = gap_barrier__set(0.0), r;
@@ -799,7 +822,7 @@ enum { gap_barrier__n = 12, gap_barrier__packed = 78 };
 
 /* The eigenvector of B to its well separated eigenvalue x: the longest cross product of two rows
    of B - x I. Where flat (B is noise): the first axis. */
-static inline void gap_barrier__vec3(const gap_barrier__v b[6], const gap_barrier__v *x, const gap_barrier__m *flat,
+GAP_BARRIER__BODY void gap_barrier__vec3(const gap_barrier__v b[6], const gap_barrier__v *x, const gap_barrier__m *flat,
     gap_barrier__v v[3])
 {
     static const int at[3][3] = {{0, 1, 3}, {1, 2, 4}, {3, 4, 5}};
@@ -825,7 +848,7 @@ static inline void gap_barrier__vec3(const gap_barrier__v b[6], const gap_barrie
    sqrt 3 .. 2 by size, is at least sqrt 3 away from the others, so that Newton (slope >= 6)
    and the eigenvector are both well conditioned; the usual three cosines lose half of the digits
    where eigenvalues are close. The other two come from one rotation in the plane across. */
-static inline void gap_barrier__eig3(const gap_barrier__v *a, gap_barrier__v *d, gap_barrier__v *z)
+GAP_BARRIER__BODY void gap_barrier__eig3(const gap_barrier__v *a, gap_barrier__v *d, gap_barrier__v *z)
 {
     gap_barrier__v b[6], v[3], u[3], w[3], p, r, x, cs, sn, q = (a[0] + a[2] + a[5]) / 3.0;
     gap_barrier__m flat;
@@ -876,7 +899,7 @@ typedef struct gap_barrier__basis {
 /* One Householder step: reflector I - beta v v^T that maps column k below the diagonal to a
    multiple of its first entry, applied to both sides of the rest of a: with p = beta A v and
    w = p - (beta v.p / 2) v it is A - v w^T - w v^T. Returns the new entry in *e. */
-static inline void gap_barrier__reflect(int n, int k, gap_barrier__v *a, gap_barrier__v *v, gap_barrier__v *beta,
+GAP_BARRIER__BODY void gap_barrier__reflect(int n, int k, gap_barrier__v *a, gap_barrier__v *v, gap_barrier__v *beta,
     gap_barrier__v *e)
 {
     gap_barrier__v w[gap_barrier__n], tail = gap_barrier__set(0.0), r, x, h;
@@ -932,7 +955,7 @@ static inline void gap_barrier__reflect(int n, int k, gap_barrier__v *a, gap_bar
 
 /* Reduces a to the tridiagonal d, e (e[k] couples k and k + 1). Where the coupling vanishes and the
    rest is rounding, the rest is set to 0. Returns the size that is left; d and e are 0 behind. */
-static inline int gap_barrier__tridiag(int n, gap_barrier__v *a, gap_barrier__v *d, gap_barrier__v *e,
+GAP_BARRIER__BODY int gap_barrier__tridiag(int n, gap_barrier__v *a, gap_barrier__v *d, gap_barrier__v *e,
     gap_barrier__basis *q)
 {
     double noise = n * 8.9e-16; /* n 2^-50 of the largest entry */
@@ -963,7 +986,7 @@ static inline int gap_barrier__tridiag(int n, gap_barrier__v *a, gap_barrier__v 
 
 /* One QR step, rotations lo..hi-1, on the block of each lane: on[k] says where rotation k belongs
    to it. Rotation k takes (x, y) to (r, 0); at first x is the diagonal less the shift. */
-static inline void gap_barrier__qr_step(int lo, int hi, const gap_barrier__m *on, const gap_barrier__v *shift,
+GAP_BARRIER__BODY void gap_barrier__qr_step(int lo, int hi, const gap_barrier__m *on, const gap_barrier__v *shift,
     gap_barrier__v *d, gap_barrier__v *e, gap_barrier__basis *q)
 {
     gap_barrier__v zero = gap_barrier__set(0.0), one = gap_barrier__set(1.0), x = zero, y = zero, r, c, s, h;
@@ -999,7 +1022,7 @@ static inline void gap_barrier__qr_step(int lo, int hi, const gap_barrier__m *on
    are taken as 0. Every lane works on its own last block that is not yet diagonal, with
    Wilkinson's shift: the eigenvalue of its last 2x2 that is nearer to the last entry. Two steps
    per eigenvalue as a rule; 20 are never reached. */
-static inline void gap_barrier__qr(gap_barrier__v *d, gap_barrier__v *e, gap_barrier__basis *q)
+GAP_BARRIER__BODY void gap_barrier__qr(gap_barrier__v *d, gap_barrier__v *e, gap_barrier__basis *q)
 {
     gap_barrier__v zero = gap_barrier__set(0.0), one = gap_barrier__set(1.0), tol = zero, last, half, b, r;
     gap_barrier__m on[gap_barrier__n], seen, big, now;
@@ -1041,7 +1064,7 @@ static inline void gap_barrier__qr(gap_barrier__v *d, gap_barrier__v *e, gap_bar
 
 /* Eigenvalues d[0..m-1] (the others are 0) of the packed matrix a, which is destroyed, and the way
    to their eigenvectors. */
-static inline void gap_barrier__solve(int n, gap_barrier__v *a, gap_barrier__v *d, gap_barrier__basis *q)
+GAP_BARRIER__BODY void gap_barrier__solve(int n, gap_barrier__v *a, gap_barrier__v *d, gap_barrier__basis *q)
 {
     gap_barrier__v e[gap_barrier__n];
 
@@ -1064,7 +1087,7 @@ static inline void gap_barrier__solve(int n, gap_barrier__v *a, gap_barrier__v *
 }
 
 /* Carries y from reduced coordinates, where it has up to m entries, to those of the matrix. */
-static inline void gap_barrier__back(const gap_barrier__basis *q, int m, gap_barrier__v *y)
+GAP_BARRIER__BODY void gap_barrier__back(const gap_barrier__basis *q, int m, gap_barrier__v *y)
 {
     int i, k;
 
@@ -1079,7 +1102,7 @@ static inline void gap_barrier__back(const gap_barrier__basis *q, int m, gap_bar
 
 /* Eigenvalues (ascending) and eigenvectors (columns; v may be NULL) of 1..gap_barrier__lanes matrices
    n*n in a row. Returns a bit per matrix that is not finite (it gets zeros). */
-static inline int gap_barrier__eigen(int n, int count, const double *a, double *w, double *v)
+GAP_BARRIER__BODY int gap_barrier__eigen(int n, int count, const double *a, double *w, double *v)
 {
     gap_barrier__v x[gap_barrier__packed], y[gap_barrier__n * gap_barrier__n], d[gap_barrier__n], undo[2];
     gap_barrier__basis q;
@@ -1117,7 +1140,7 @@ static inline int gap_barrier__eigen(int n, int count, const double *a, double *
    eigenvalues, or lambda y y^T over the positive ones where they are fewer (*fresh: the matrix
    itself is then dropped). Eigenvalues within the rounding `noise` count as 0. c: eigenvalues,
    used up. */
-static inline void gap_barrier__spectrum(const gap_barrier__basis *q, gap_barrier__v *c, gap_barrier__v *sum,
+GAP_BARRIER__BODY void gap_barrier__spectrum(const gap_barrier__basis *q, gap_barrier__v *c, gap_barrier__v *sum,
     gap_barrier__m *fresh)
 {
     gap_barrier__v zero = gap_barrier__set(0.0), one = gap_barrier__set(1.0), plus = zero, coef, t;
@@ -1158,7 +1181,7 @@ static inline void gap_barrier__spectrum(const gap_barrier__basis *q, gap_barrie
 
 /* Nearest PSD matrices of 1..gap_barrier__lanes matrices n*n in a row; out may be a. Returns a bit per
    matrix that is not finite (it gets zeros). */
-static inline int gap_barrier__nearest(int n, int count, const double *a, double *out)
+GAP_BARRIER__BODY int gap_barrier__nearest(int n, int count, const double *a, double *out)
 {
     gap_barrier__v zero = gap_barrier__set(0.0), check = zero, t, undo[2];
     gap_barrier__v raw[gap_barrier__packed], x[gap_barrier__packed], d[gap_barrier__n];

@@ -18,10 +18,11 @@ GUARANTEES
               against Jacobi in long double). Relative accuracy of tiny eigenvalues: not promised.
    Nearest    gap_psd_project returns the closest PSD matrix in the Frobenius norm; a matrix that is
               PSD to rounding (n 2^-50 of its largest entry) comes back bit for bit.
-   Same bits  one matrix, a batch of any size and any position, with and without vector types: the
-              same doubles where -ffp-contract=off; and a power of two times the input gives that
-              power times the output.
-   Pure       no globals, no allocation, no I/O, about 15 KB of stack.
+   Same bits  one matrix, a batch of any size and any position, with and without vector types, with
+              and without AVX2 (chosen at run time where the build is plain): the same doubles
+              where -ffp-contract=off; a power of two times the input gives that power times the
+              output.
+   Pure       no globals, no allocation, no I/O, about 22 KB of stack.
 OPTIONS (define before the implementation)
    GAP_PSD_STATIC     keep all functions private to this file
    GAP_PSD_ASSERT(x)  replaces assert(x)
@@ -104,12 +105,28 @@ GAP_PSD_API gap_psd_status gap_psd_svd_batch(int rows, int cols, int begin, int 
 #define GAP_PSD_ASSERT(x) assert(x)
 #endif
 
+/* Builds for plain x86-64 work on four matrices at a time and choose AVX2 at run time: functions of
+   the blocks are always inlined, into functions that carry the target. Without "fma": there is
+   nothing to contract, and both give the same bits. A Windows GCC does not align the stack for
+   32 byte vectors. */
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX__) && !defined(_WIN32) \
+    && !defined(GAP_SCALAR) && defined(__has_builtin)
+#if __has_builtin(__builtin_ia32_sqrtpd) && __has_builtin(__builtin_shufflevector)
+#define GAP_PSD__AVX2
+#endif
+#endif
+
 /* [block lanes home] one matrix per lane: the same text for vectors and for plain doubles */
 /* A vector never crosses a function boundary by value: its size may exceed the registers.
    Masks are 0 or -1. Every operation here acts on each lane by itself, so that a lane's bits do
    not depend on its neighbours, nor on how many there are. */
+#ifdef GAP_PSD__AVX2
+#define GAP_PSD__BODY static inline __attribute__((always_inline))
+#else
+#define GAP_PSD__BODY static inline
+#endif
 #if defined(__GNUC__) && !defined(GAP_SCALAR)
-#if defined(__AVX__)
+#if defined(__AVX__) || defined(GAP_PSD__AVX2)
 enum { gap_psd__lanes = 4 };
 #else
 enum { gap_psd__lanes = 2 };
@@ -126,6 +143,24 @@ static const gap_psd__v gap_psd__zero = {0.0};
 #if defined(__AVX__) && __has_builtin(__builtin_ia32_sqrtpd256)
 #define gap_psd__root(x) (x) = __builtin_ia32_sqrtpd256(x)
 #define gap_psd__any(m) (__builtin_ia32_movmskpd256((gap_psd__v)(m)) != 0)
+#elif defined(GAP_PSD__AVX2) /* by halves: the text does not know its target */
+typedef double gap_psd__v2 __attribute__((vector_size(16)));
+typedef long long gap_psd__m2 __attribute__((vector_size(16)));
+#define gap_psd__root(x) gap_psd__root_halves(&(x))
+#define gap_psd__any(m) gap_psd__any_halves(&(m))
+GAP_PSD__BODY void gap_psd__root_halves(gap_psd__v *x)
+{
+    gap_psd__v2 lo = __builtin_ia32_sqrtpd(__builtin_shufflevector(*x, *x, 0, 1));
+    gap_psd__v2 hi = __builtin_ia32_sqrtpd(__builtin_shufflevector(*x, *x, 2, 3));
+    *x = __builtin_shufflevector(lo, hi, 0, 1, 2, 3);
+}
+
+GAP_PSD__BODY int gap_psd__any_halves(const gap_psd__m *m)
+{
+    gap_psd__m2 lo = __builtin_shufflevector(*m, *m, 0, 1);
+    gap_psd__m2 hi = __builtin_shufflevector(*m, *m, 2, 3);
+    return __builtin_ia32_movmskpd((gap_psd__v2)(lo | hi)) != 0;
+}
 #elif !defined(__AVX__) && __has_builtin(__builtin_ia32_sqrtpd)
 #define gap_psd__root(x) (x) = __builtin_ia32_sqrtpd(x)
 #define gap_psd__any(m) (__builtin_ia32_movmskpd((gap_psd__v)(m)) != 0)
@@ -160,7 +195,7 @@ static inline int gap_psd__any_lanes(const gap_psd__m *m)
 
 /* Loads entries of `count` matrices, stride doubles apart: the lower half, packed, of size n*n, or
    (n = 0) all `stride` of them. Lanes without a matrix repeat the first one. */
-static inline void gap_psd__gather(int count, int n, const double *a, size_t stride, gap_psd__v *x)
+GAP_PSD__BODY void gap_psd__gather(int count, int n, const double *a, size_t stride, gap_psd__v *x)
 {
     int i, j, l, size = n ? n : 1, k = 0;
 
@@ -176,7 +211,7 @@ static inline void gap_psd__gather(int count, int n, const double *a, size_t str
 /* Scales each lane by a power of two so that its largest entry is in [1, 2): then no later product
    over- or underflows where it matters. undo[0] * undo[1] takes the scale back (two factors: it
    may reach 2^1074). Returns a bit per lane that is not finite; its entries are set to 0. */
-static inline int gap_psd__scale(int size, gap_psd__v *x, gap_psd__v undo[2])
+GAP_PSD__BODY int gap_psd__scale(int size, gap_psd__v *x, gap_psd__v undo[2])
 {
     gap_psd__v top = gap_psd__set(0.0), check = top, t, s[2];
     gap_psd__m m;
@@ -206,7 +241,7 @@ static inline int gap_psd__scale(int size, gap_psd__v *x, gap_psd__v undo[2])
 /* Rotation that diagonalises [[*a, b], [b, *c]]: new axes (cs, sn) and (-sn, cs) belong to the new
    *a and *c. The smaller angle, t = tan: t^2 + 2 z t - 1 = 0 with z = (a - c) / 2b. Where b is 0
    or z overflows the rotation is the identity. */
-static inline void gap_psd__rot(gap_psd__v *a, const gap_psd__v *b, gap_psd__v *c, gap_psd__v *cs,
+GAP_PSD__BODY void gap_psd__rot(gap_psd__v *a, const gap_psd__v *b, gap_psd__v *c, gap_psd__v *cs,
     gap_psd__v *sn)
 {
     gap_psd__m none = gap_psd__mask(*b == 0.0);
@@ -224,7 +259,7 @@ static inline void gap_psd__rot(gap_psd__v *a, const gap_psd__v *b, gap_psd__v *
     *c -= t * *b;
 }
 
-static inline void gap_psd__cross(const gap_psd__v a[3], const gap_psd__v b[3], gap_psd__v c[3])
+GAP_PSD__BODY void gap_psd__cross(const gap_psd__v a[3], const gap_psd__v b[3], gap_psd__v c[3])
 {
     c[0] = a[1] * b[2] - a[2] * b[1];
     c[1] = a[2] * b[0] - a[0] * b[2];
@@ -233,7 +268,7 @@ static inline void gap_psd__cross(const gap_psd__v a[3], const gap_psd__v b[3], 
 
 /* Unit vectors p, q that complete the unit vector v to a right-handed frame v, p, q. The larger of
    the first two components is in p, so its length before scaling is at least sqrt(1/2). */
-static inline void gap_psd__frame(const gap_psd__v v[3], gap_psd__v p[3], gap_psd__v q[3])
+GAP_PSD__BODY void gap_psd__frame(const gap_psd__v v[3], gap_psd__v p[3], gap_psd__v q[3])
 {
     gap_psd__m m = gap_psd__mask(gap_psd__abs(v[0]) > gap_psd__abs(v[1]));
     gap_psd__v zero = gap_psd__set(0.0), r;
@@ -255,7 +290,7 @@ enum { gap_psd__n = 12, gap_psd__packed = 78 };
 
 /* The eigenvector of B to its well separated eigenvalue x: the longest cross product of two rows
    of B - x I. Where flat (B is noise): the first axis. */
-static inline void gap_psd__vec3(const gap_psd__v b[6], const gap_psd__v *x, const gap_psd__m *flat,
+GAP_PSD__BODY void gap_psd__vec3(const gap_psd__v b[6], const gap_psd__v *x, const gap_psd__m *flat,
     gap_psd__v v[3])
 {
     static const int at[3][3] = {{0, 1, 3}, {1, 2, 4}, {3, 4, 5}};
@@ -281,7 +316,7 @@ static inline void gap_psd__vec3(const gap_psd__v b[6], const gap_psd__v *x, con
    sqrt 3 .. 2 by size, is at least sqrt 3 away from the others, so that Newton (slope >= 6)
    and the eigenvector are both well conditioned; the usual three cosines lose half of the digits
    where eigenvalues are close. The other two come from one rotation in the plane across. */
-static inline void gap_psd__eig3(const gap_psd__v *a, gap_psd__v *d, gap_psd__v *z)
+GAP_PSD__BODY void gap_psd__eig3(const gap_psd__v *a, gap_psd__v *d, gap_psd__v *z)
 {
     gap_psd__v b[6], v[3], u[3], w[3], p, r, x, cs, sn, q = (a[0] + a[2] + a[5]) / 3.0;
     gap_psd__m flat;
@@ -332,7 +367,7 @@ typedef struct gap_psd__basis {
 /* One Householder step: reflector I - beta v v^T that maps column k below the diagonal to a
    multiple of its first entry, applied to both sides of the rest of a: with p = beta A v and
    w = p - (beta v.p / 2) v it is A - v w^T - w v^T. Returns the new entry in *e. */
-static inline void gap_psd__reflect(int n, int k, gap_psd__v *a, gap_psd__v *v, gap_psd__v *beta,
+GAP_PSD__BODY void gap_psd__reflect(int n, int k, gap_psd__v *a, gap_psd__v *v, gap_psd__v *beta,
     gap_psd__v *e)
 {
     gap_psd__v w[gap_psd__n], tail = gap_psd__set(0.0), r, x, h;
@@ -388,7 +423,7 @@ static inline void gap_psd__reflect(int n, int k, gap_psd__v *a, gap_psd__v *v, 
 
 /* Reduces a to the tridiagonal d, e (e[k] couples k and k + 1). Where the coupling vanishes and the
    rest is rounding, the rest is set to 0. Returns the size that is left; d and e are 0 behind. */
-static inline int gap_psd__tridiag(int n, gap_psd__v *a, gap_psd__v *d, gap_psd__v *e,
+GAP_PSD__BODY int gap_psd__tridiag(int n, gap_psd__v *a, gap_psd__v *d, gap_psd__v *e,
     gap_psd__basis *q)
 {
     double noise = n * 8.9e-16; /* n 2^-50 of the largest entry */
@@ -419,7 +454,7 @@ static inline int gap_psd__tridiag(int n, gap_psd__v *a, gap_psd__v *d, gap_psd_
 
 /* One QR step, rotations lo..hi-1, on the block of each lane: on[k] says where rotation k belongs
    to it. Rotation k takes (x, y) to (r, 0); at first x is the diagonal less the shift. */
-static inline void gap_psd__qr_step(int lo, int hi, const gap_psd__m *on, const gap_psd__v *shift,
+GAP_PSD__BODY void gap_psd__qr_step(int lo, int hi, const gap_psd__m *on, const gap_psd__v *shift,
     gap_psd__v *d, gap_psd__v *e, gap_psd__basis *q)
 {
     gap_psd__v zero = gap_psd__set(0.0), one = gap_psd__set(1.0), x = zero, y = zero, r, c, s, h;
@@ -455,7 +490,7 @@ static inline void gap_psd__qr_step(int lo, int hi, const gap_psd__m *on, const 
    are taken as 0. Every lane works on its own last block that is not yet diagonal, with
    Wilkinson's shift: the eigenvalue of its last 2x2 that is nearer to the last entry. Two steps
    per eigenvalue as a rule; 20 are never reached. */
-static inline void gap_psd__qr(gap_psd__v *d, gap_psd__v *e, gap_psd__basis *q)
+GAP_PSD__BODY void gap_psd__qr(gap_psd__v *d, gap_psd__v *e, gap_psd__basis *q)
 {
     gap_psd__v zero = gap_psd__set(0.0), one = gap_psd__set(1.0), tol = zero, last, half, b, r;
     gap_psd__m on[gap_psd__n], seen, big, now;
@@ -497,7 +532,7 @@ static inline void gap_psd__qr(gap_psd__v *d, gap_psd__v *e, gap_psd__basis *q)
 
 /* Eigenvalues d[0..m-1] (the others are 0) of the packed matrix a, which is destroyed, and the way
    to their eigenvectors. */
-static inline void gap_psd__solve(int n, gap_psd__v *a, gap_psd__v *d, gap_psd__basis *q)
+GAP_PSD__BODY void gap_psd__solve(int n, gap_psd__v *a, gap_psd__v *d, gap_psd__basis *q)
 {
     gap_psd__v e[gap_psd__n];
 
@@ -520,7 +555,7 @@ static inline void gap_psd__solve(int n, gap_psd__v *a, gap_psd__v *d, gap_psd__
 }
 
 /* Carries y from reduced coordinates, where it has up to m entries, to those of the matrix. */
-static inline void gap_psd__back(const gap_psd__basis *q, int m, gap_psd__v *y)
+GAP_PSD__BODY void gap_psd__back(const gap_psd__basis *q, int m, gap_psd__v *y)
 {
     int i, k;
 
@@ -535,7 +570,7 @@ static inline void gap_psd__back(const gap_psd__basis *q, int m, gap_psd__v *y)
 
 /* Eigenvalues (ascending) and eigenvectors (columns; v may be NULL) of 1..gap_psd__lanes matrices
    n*n in a row. Returns a bit per matrix that is not finite (it gets zeros). */
-static inline int gap_psd__eigen(int n, int count, const double *a, double *w, double *v)
+GAP_PSD__BODY int gap_psd__eigen(int n, int count, const double *a, double *w, double *v)
 {
     gap_psd__v x[gap_psd__packed], y[gap_psd__n * gap_psd__n], d[gap_psd__n], undo[2];
     gap_psd__basis q;
@@ -573,7 +608,7 @@ static inline int gap_psd__eigen(int n, int count, const double *a, double *w, d
    eigenvalues, or lambda y y^T over the positive ones where they are fewer (*fresh: the matrix
    itself is then dropped). Eigenvalues within the rounding `noise` count as 0. c: eigenvalues,
    used up. */
-static inline void gap_psd__spectrum(const gap_psd__basis *q, gap_psd__v *c, gap_psd__v *sum,
+GAP_PSD__BODY void gap_psd__spectrum(const gap_psd__basis *q, gap_psd__v *c, gap_psd__v *sum,
     gap_psd__m *fresh)
 {
     gap_psd__v zero = gap_psd__set(0.0), one = gap_psd__set(1.0), plus = zero, coef, t;
@@ -614,7 +649,7 @@ static inline void gap_psd__spectrum(const gap_psd__basis *q, gap_psd__v *c, gap
 
 /* Nearest PSD matrices of 1..gap_psd__lanes matrices n*n in a row; out may be a. Returns a bit per
    matrix that is not finite (it gets zeros). */
-static inline int gap_psd__nearest(int n, int count, const double *a, double *out)
+GAP_PSD__BODY int gap_psd__nearest(int n, int count, const double *a, double *out)
 {
     gap_psd__v zero = gap_psd__set(0.0), check = zero, t, undo[2];
     gap_psd__v raw[gap_psd__packed], x[gap_psd__packed], d[gap_psd__n];
@@ -654,7 +689,7 @@ static inline int gap_psd__nearest(int n, int count, const double *a, double *ou
 /* [block svd3 home] signed SVD of 3x3, 3x2, 2x2 by one-sided Jacobi; needs block lanes */
 /* Rotates columns b of f, and with them those of v, until they are orthogonal to 2^-53; quadratic,
    four sweeps as a rule. */
-static inline void gap_psd__svd_sweeps(gap_psd__v b[3][3], gap_psd__v v[3][3])
+GAP_PSD__BODY void gap_psd__svd_sweeps(gap_psd__v b[3][3], gap_psd__v v[3][3])
 {
     static const int first[3] = {0, 0, 1}, second[3] = {1, 2, 2};
     gap_psd__v aa, bb, ab, c, s, t, zero = gap_psd__set(0.0);
@@ -684,7 +719,7 @@ static inline void gap_psd__svd_sweeps(gap_psd__v b[3][3], gap_psd__v v[3][3])
 }
 
 /* Columns b, and with them v, by descending length; (p, q) -> (q, -p) keeps determinants. */
-static inline void gap_psd__svd_sort(gap_psd__v b[3][3], gap_psd__v v[3][3])
+GAP_PSD__BODY void gap_psd__svd_sort(gap_psd__v b[3][3], gap_psd__v v[3][3])
 {
     static const int first[3] = {0, 1, 0};
     int i, k;
@@ -703,7 +738,7 @@ static inline void gap_psd__svd_sort(gap_psd__v b[3][3], gap_psd__v v[3][3])
 
 /* From orthogonal columns b in descending order: rotation u and signed s, b_j = s_j u_j. u2 is the
    cross product of the others, so the sign of the determinant falls into s2 by itself. */
-static inline void gap_psd__svd_u(int rows, gap_psd__v b[3][3], gap_psd__v u[3][3], gap_psd__v s[3])
+GAP_PSD__BODY void gap_psd__svd_u(int rows, gap_psd__v b[3][3], gap_psd__v u[3][3], gap_psd__v s[3])
 {
     gap_psd__v zero = gap_psd__set(0.0), one = gap_psd__set(1.0), t, p[3], q[3];
     gap_psd__m none;
@@ -739,7 +774,7 @@ static inline void gap_psd__svd_u(int rows, gap_psd__v b[3][3], gap_psd__v u[3][
 
 /* Signed SVD of 1..gap_psd__lanes matrices rows*cols in a row (3 3, 3 2 or 2 2), padded with zeros
    to size 3. Returns a bit per matrix that is not finite (it gets zeros). */
-static inline int gap_psd__svd(int rows, int cols, int count, const double *f, double *u, double *s,
+GAP_PSD__BODY int gap_psd__svd(int rows, int cols, int count, const double *f, double *u, double *s,
     double *v)
 {
     gap_psd__v x[9], b[3][3], vv[3][3], uu[3][3], ss[3], undo[2];
@@ -772,6 +807,32 @@ static inline int gap_psd__svd(int rows, int cols, int count, const double *f, d
 }
 /* [end svd3] */
 
+/* One group of matrices, compiled once per instruction set. */
+#define GAP_PSD__GROUP(NAME, TARGET)                                                              \
+TARGET static inline int gap_psd__eigen_##NAME(int n, int count, const double *a, double *w,     \
+    double *v)                                                                                    \
+{                                                                                                 \
+    return gap_psd__eigen(n, count, a, w, v);                                                     \
+}                                                                                                 \
+TARGET static inline int gap_psd__nearest_##NAME(int n, int count, const double *a, double *out) \
+{                                                                                                 \
+    return gap_psd__nearest(n, count, a, out);                                                    \
+}                                                                                                 \
+TARGET static inline int gap_psd__svd_##NAME(int rows, int cols, int count, const double *f,     \
+    double *u, double *s, double *v)                                                              \
+{                                                                                                 \
+    return gap_psd__svd(rows, cols, count, f, u, s, v);                                           \
+}
+#define GAP_PSD__AS_BUILT
+GAP_PSD__GROUP(built, GAP_PSD__AS_BUILT)
+#ifdef GAP_PSD__AVX2
+GAP_PSD__GROUP(avx2, __attribute__((target("avx2"))))
+#define GAP_PSD__BEST(what, args)                                                                 \
+    (__builtin_cpu_supports("avx2") ? gap_psd__##what##_avx2 args : gap_psd__##what##_built args)
+#else
+#define GAP_PSD__BEST(what, args) gap_psd__##what##_built args
+#endif
+
 /* Status of a batch from the bits of one group that starts at matrix `first`. */
 static inline void gap_psd__note(int bits, int first, int *where)
 {
@@ -789,20 +850,20 @@ static inline gap_psd_status gap_psd__report(int where, int *bad)
 GAP_PSD_API gap_psd_status gap_psd_eig(int n, const double *a, double *w, double *v)
 {
     GAP_PSD_ASSERT(n >= 1 && n <= gap_psd__n && a && w);
-    return gap_psd__eigen(n, 1, a, w, v) ? GAP_PSD_ENONFIN : GAP_PSD_OK;
+    return GAP_PSD__BEST(eigen, (n, 1, a, w, v)) ? GAP_PSD_ENONFIN : GAP_PSD_OK;
 }
 
 GAP_PSD_API gap_psd_status gap_psd_project(int n, const double *a, double *out)
 {
     GAP_PSD_ASSERT(n >= 1 && n <= gap_psd__n && a && out);
-    return gap_psd__nearest(n, 1, a, out) ? GAP_PSD_ENONFIN : GAP_PSD_OK;
+    return GAP_PSD__BEST(nearest, (n, 1, a, out)) ? GAP_PSD_ENONFIN : GAP_PSD_OK;
 }
 
 GAP_PSD_API gap_psd_status gap_psd_svd(int rows, int cols, const double *f, double *u, double *s,
     double *v)
 {
     GAP_PSD_ASSERT((rows == 2 || rows == 3) && (cols == 2 || cols == rows) && f && u && s && v);
-    return gap_psd__svd(rows, cols, 1, f, u, s, v) ? GAP_PSD_ENONFIN : GAP_PSD_OK;
+    return GAP_PSD__BEST(svd, (rows, cols, 1, f, u, s, v)) ? GAP_PSD_ENONFIN : GAP_PSD_OK;
 }
 
 GAP_PSD_API gap_psd_status gap_psd_eig_batch(int n, int begin, int end, const double *a, double *w,
@@ -815,8 +876,8 @@ GAP_PSD_API gap_psd_status gap_psd_eig_batch(int n, int begin, int end, const do
     for (i = begin; i < end; i += count) {
         k = (size_t)i;
         count = end - i < gap_psd__lanes ? end - i : (int)gap_psd__lanes;
-        gap_psd__note(gap_psd__eigen(n, count, a + k * nn, w + k * (size_t)n,
-                          v ? v + k * nn : NULL), i, &where);
+        gap_psd__note(GAP_PSD__BEST(eigen, (n, count, a + k * nn, w + k * (size_t)n,
+                          v ? v + k * nn : NULL)), i, &where);
     }
     return gap_psd__report(where, bad);
 }
@@ -831,7 +892,7 @@ GAP_PSD_API gap_psd_status gap_psd_project_batch(int n, int begin, int end, cons
     for (i = begin; i < end; i += count) {
         k = (size_t)i;
         count = end - i < gap_psd__lanes ? end - i : (int)gap_psd__lanes;
-        gap_psd__note(gap_psd__nearest(n, count, a + k * nn, out + k * nn), i, &where);
+        gap_psd__note(GAP_PSD__BEST(nearest, (n, count, a + k * nn, out + k * nn)), i, &where);
     }
     return gap_psd__report(where, bad);
 }
@@ -846,9 +907,9 @@ GAP_PSD_API gap_psd_status gap_psd_svd_batch(int rows, int cols, int begin, int 
     for (i = begin; i < end; i += count) {
         size_t k = (size_t)i;
         count = end - i < gap_psd__lanes ? end - i : (int)gap_psd__lanes;
-        gap_psd__note(gap_psd__svd(rows, cols, count, f + k * (size_t)(rows * cols),
+        gap_psd__note(GAP_PSD__BEST(svd, (rows, cols, count, f + k * (size_t)(rows * cols),
                           u + k * (size_t)(rows * rows), s + k * (size_t)cols,
-                          v + k * (size_t)(cols * cols)), i, &where);
+                          v + k * (size_t)(cols * cols))), i, &where);
     }
     return gap_psd__report(where, bad);
 }

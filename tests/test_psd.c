@@ -505,6 +505,41 @@ static MunitResult svd_batch(const MunitParameter params[], void *data)
     return MUNIT_OK;
 }
 
+/* Both instruction sets of one build: same bits, also in groups that are not full. */
+static MunitResult isa_bits(const MunitParameter params[], void *data)
+{
+#ifdef GAP_PSD__AVX2
+    double a[4 * 144], p[2][4 * 144], w[2][4 * MAX], v[2][4 * 144], s[2][12];
+    int i, n, k, group, count = util_count(2000, 200000);
+
+    (void)params; (void)data;
+    if (!__builtin_cpu_supports("avx2")) return MUNIT_SKIP;
+    for (k = 0; k < count; ++k) {
+        double scale = ldexp(1.0, munit_rand_int_range(-900, 900));
+        n = 1 + k % MAX, group = 1 + k / MAX % 4;
+        for (i = 0; i < 4 * n * n; ++i) {
+            a[i] = scale * (munit_rand_double() - 0.5);
+            if (munit_rand_int_range(0, 9) < k / 48 % 10) a[i] = 0.0;
+        }
+        gap_psd__nearest_built(n, group, a, p[0]), gap_psd__nearest_avx2(n, group, a, p[1]);
+        munit_assert_memory_equal(sizeof(double) * (size_t)(group * n * n), p[0], p[1]);
+        gap_psd__eigen_built(n, group, a, w[0], v[0]), gap_psd__eigen_avx2(n, group, a, w[1], v[1]);
+        munit_assert_memory_equal(sizeof(double) * (size_t)(group * n), w[0], w[1]);
+        munit_assert_memory_equal(sizeof(double) * (size_t)(group * n * n), v[0], v[1]);
+        if (n < 3) continue;
+        gap_psd__svd_built(3, 3, group, a, p[0], s[0], v[0]);
+        gap_psd__svd_avx2(3, 3, group, a, p[1], s[1], v[1]);
+        munit_assert_memory_equal(sizeof(double) * (size_t)(3 * group), s[0], s[1]);
+        munit_assert_memory_equal(sizeof(double) * (size_t)(9 * group), p[0], p[1]);
+        munit_assert_memory_equal(sizeof(double) * (size_t)(9 * group), v[0], v[1]);
+    }
+    return MUNIT_OK;
+#else
+    (void)params; (void)data;
+    return MUNIT_SKIP;
+#endif
+}
+
 /* The same bits with and without vector types: one known hash, of inputs that no library makes. */
 static MunitResult twin_bits(const MunitParameter params[], void *data)
 {
@@ -546,6 +581,7 @@ int main(int argc, char *argv[])
         {"/batch_bits", batch_bits, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
         {"/svd", svd, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
         {"/svd_batch", svd_batch, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+        {"/isa_bits", isa_bits, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
         {"/twin_bits", twin_bits, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
         {NULL, NULL, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL}};
     static const MunitSuite suite = {"/psd", tests, NULL, 1, MUNIT_SUITE_OPTION_NONE};
