@@ -1773,20 +1773,20 @@ static inline void gap_ldlt__exact_stats(gap_ldlt *s, const gap_ldlt__symbolic *
 
 /* ---- dense kernels ------------------------------------------------------------------ */
 
-/* Matrices are strips of 8 rows: element (r, k) of a strip is at 8 k + r. All kernels work on m
-   strips at a time, sa apart, with one right-hand strip b (8 rows of W = L D, or 4 of them):
+/* Matrices are strips of 8 rows: element (r, k) of a strip is at 8 k + r. gemm and panel work on m
+   strips a[i] at a time with one right-hand strip b (8 rows of W = L D, or 4 of them):
    gemm      C = C - A B^T (add = 1) or -A B^T (add = 0), cols = 4 or 8 columns
    panel     X = C - A B^T for nb columns, then W = X L11^-T and L = W D^-1 with the nb x nb
              triangle in tri: -L(c, c') at nb c + c', 1 / D(c) at nb nb + c
-   forward   y = A x
-   backward  t(8 per column) += A(strip by strip) x(8 per strip)
+   forward   y = A x for m strips from a on, sa apart
+   backward  t(8 per column) += A x(8 per strip), the last strip first
    zero      count doubles, a multiple of 8 (nothing is passed as z)
    extend    adds columns of a strip: dst[to[j]..+len) += src[8 j..+len), j in [0, count) */
 typedef struct gap_ldlt__kernels {
     int nb, group;
-    void (*gemm)(int m, int kd, const double *a, ptrdiff_t sa, const double *b, int cols,
+    void (*gemm)(int m, int kd, const double *const *a, const double *b, int cols,
         double *const *c, int add);
-    void (*panel)(int m, int kd, const double *a, ptrdiff_t sa, const double *b, double *const *c,
+    void (*panel)(int m, int kd, const double *const *a, const double *b, double *const *c,
         double *w, ptrdiff_t sw, const double *tri);
     void (*forward)(int m, int kd, const double *a, ptrdiff_t sa, const double *x, double *y);
     void (*backward)(int m, int kd, const double *a, ptrdiff_t sa, const double *x, double *t);
@@ -1794,19 +1794,39 @@ typedef struct gap_ldlt__kernels {
     void (*zero)(double *p, ptrdiff_t count, double z);
 } gap_ldlt__kernels;
 
+/* Lists for the preprocessor: the eight rows of a tile, and its triangle by columns and back. */
+#define GAP_LDLT__ALL8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define GAP_LDLT__TRI8(X)                                                                         \
+    X(1, 0) X(2, 0) X(3, 0) X(4, 0) X(5, 0) X(6, 0) X(7, 0) X(2, 1) X(3, 1) X(4, 1) X(5, 1)       \
+    X(6, 1) X(7, 1) X(3, 2) X(4, 2) X(5, 2) X(6, 2) X(7, 2) X(4, 3) X(5, 3) X(6, 3) X(7, 3)       \
+    X(5, 4) X(6, 4) X(7, 4) X(6, 5) X(7, 5) X(7, 6)
+#define GAP_LDLT__TRI8_BACK(X)                                                                    \
+    X(7, 6) X(7, 5) X(6, 5) X(7, 4) X(6, 4) X(5, 4) X(7, 3) X(6, 3) X(5, 3) X(4, 3) X(7, 2)       \
+    X(6, 2) X(5, 2) X(4, 2) X(3, 2) X(7, 1) X(6, 1) X(5, 1) X(4, 1) X(3, 1) X(2, 1) X(7, 0)       \
+    X(6, 0) X(5, 0) X(4, 0) X(3, 0) X(2, 0) X(1, 0)
+
+/* The solve reads L once forwards and once backwards, as fast as memory gives it. The hardware
+   does not look beyond a page by itself: ask for what comes 4096 bytes later (+) or earlier (-). */
+#ifdef __GNUC__
+#define GAP_LDLT__PREFETCH(p, sign)                                                               \
+    __builtin_prefetch((const void *)((size_t)(p) sign (size_t)4096), 0, 3)
+#else
+#define GAP_LDLT__PREFETCH(p, sign) ((void)0)
+#endif
+
 /* Kernels for 4 columns and two vectors V of LANES doubles; U is V in memory, SPLAT(t, z) declares
    a vector of equal values, FMA(a, b, c) = a b + c. The row offset g runs over the strip. */
 #define GAP_LDLT__AT(U, p) (*(const U *)(const void *)(p))
 #define GAP_LDLT__TO(U, p) (*(U *)(void *)(p))
 #define GAP_LDLT__KERNELS4(NAME, TARGET, V, U, LANES, SPLAT, FMA)                                 \
-TARGET static inline void gap_ldlt__gemm_##NAME(int m, int kd, const double *a, ptrdiff_t sa,    \
+TARGET static inline void gap_ldlt__gemm_##NAME(int m, int kd, const double *const *a,           \
     const double *b0, int cols, double *const *c, int add)                                       \
 {                                                                                                \
     int i, g, h, k;                                                                              \
-    for (i = 0; i < m; ++i, a += sa)                                                             \
+    for (i = 0; i < m; ++i)                                                                      \
         for (h = 0; h < cols; h += 4)                                                            \
             for (g = 0; g < 8; g += 2 * LANES) {                                                 \
-                const double *x = a + g, *b = b0 + h;                                            \
+                const double *x = a[i] + g, *b = b0 + h;                                         \
                 double *o = c[i] + 8 * h + g;                                                    \
                 SPLAT(p0, 0.0); SPLAT(p1, 0.0); SPLAT(p2, 0.0); SPLAT(p3, 0.0);                  \
                 SPLAT(q0, 0.0); SPLAT(q1, 0.0); SPLAT(q2, 0.0); SPLAT(q3, 0.0);                  \
@@ -1831,13 +1851,13 @@ TARGET static inline void gap_ldlt__gemm_##NAME(int m, int kd, const double *a, 
                 }                                                                                \
             }                                                                                    \
 }                                                                                                \
-TARGET static inline void gap_ldlt__panel_##NAME(int m, int kd, const double *a, ptrdiff_t sa,   \
+TARGET static inline void gap_ldlt__panel_##NAME(int m, int kd, const double *const *a,          \
     const double *b0, double *const *c, double *w0, ptrdiff_t sw, const double *tri)             \
 {                                                                                                \
     int i, g, k;                                                                                 \
-    for (i = 0; i < m; ++i, a += sa, w0 += sw)                                                   \
+    for (i = 0; i < m; ++i, w0 += sw)                                                            \
         for (g = 0; g < 8; g += 2 * LANES) {                                                     \
-            const double *x = a + g, *b = b0;                                                    \
+            const double *x = a[i] + g, *b = b0;                                                 \
             double *o = c[i] + g, *w = w0 + g;                                                   \
             SPLAT(p0, 0.0); SPLAT(p1, 0.0); SPLAT(p2, 0.0); SPLAT(p3, 0.0);                      \
             SPLAT(q0, 0.0); SPLAT(q1, 0.0); SPLAT(q2, 0.0); SPLAT(q3, 0.0);                      \
@@ -1884,6 +1904,10 @@ TARGET static inline void gap_ldlt__forward_##NAME(int m, int kd, const double *
             SPLAT(p0, 0.0); SPLAT(p1, 0.0); SPLAT(q0, 0.0); SPLAT(q1, 0.0);                      \
             for (k = 0; k + 1 < kd; k += 2, u += 16) {                                           \
                 SPLAT(z0, x[k]); SPLAT(z1, x[k + 1]);                                            \
+                if (g == 0) {                                                                    \
+                    GAP_LDLT__PREFETCH(u, +);                                                    \
+                    GAP_LDLT__PREFETCH(u + 8, +);                                                \
+                }                                                                                \
                 p0 = FMA(GAP_LDLT__AT(U, u), z0, p0);                                            \
                 q0 = FMA(GAP_LDLT__AT(U, u + LANES), z0, q0);                                    \
                 p1 = FMA(GAP_LDLT__AT(U, u + 8), z1, p1);                                        \
@@ -1901,13 +1925,15 @@ TARGET static inline void gap_ldlt__backward_##NAME(int m, int kd, const double 
     ptrdiff_t sa, const double *x, double *t)                                                    \
 {                                                                                                \
     int i, g, k;                                                                                 \
-    for (i = 0; i < m; ++i, a += sa, x += 8)                                                     \
+    for (i = m - 1; i >= 0; --i)                                                                 \
         for (g = 0; g < 8; g += 2 * LANES) {                                                     \
-            V x0 = GAP_LDLT__AT(U, x + g), x1 = GAP_LDLT__AT(U, x + g + LANES);                  \
-            const double *u = a + g;                                                             \
-            double *o = t + g;                                                                   \
-            for (k = 0; k < kd; ++k, u += 8, o += 8) {                                           \
-                V p = GAP_LDLT__AT(U, o), q = GAP_LDLT__AT(U, o + LANES);                        \
+            const double *u = a + i * sa + 8 * (ptrdiff_t)kd + g;                                \
+            V x0 = GAP_LDLT__AT(U, x + 8 * i + g), x1 = GAP_LDLT__AT(U, x + 8 * i + g + LANES);  \
+            double *o = t + 8 * (ptrdiff_t)kd + g;                                               \
+            for (k = 0; k < kd; ++k) {                                                           \
+                V p = GAP_LDLT__AT(U, o -= 8), q = GAP_LDLT__AT(U, o + LANES);                   \
+                u -= 8;                                                                          \
+                if (g == 0) GAP_LDLT__PREFETCH(u, -);                                            \
                 GAP_LDLT__TO(U, o) = FMA(GAP_LDLT__AT(U, u), x0, p);                             \
                 GAP_LDLT__TO(U, o + LANES) = FMA(GAP_LDLT__AT(U, u + LANES), x1, q);             \
             }                                                                                    \
@@ -1971,11 +1997,6 @@ typedef double gap_ldlt__v8 __attribute__((vector_size(64)));
 typedef double gap_ldlt__u8 __attribute__((vector_size(64), aligned(8), may_alias));
 #define GAP_LDLT__SPLAT8(t, z) gap_ldlt__v8 t = {z, z, z, z, z, z, z, z}
 #define GAP_LDLT__FMA8(a, b, c) __builtin_ia32_vfmaddpd512_mask(a, b, c, (unsigned char)255, 4)
-#define GAP_LDLT__ALL8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
-#define GAP_LDLT__TRI8(X)                                                                         \
-    X(1, 0) X(2, 0) X(3, 0) X(4, 0) X(5, 0) X(6, 0) X(7, 0) X(2, 1) X(3, 1) X(4, 1) X(5, 1)       \
-    X(6, 1) X(7, 1) X(3, 2) X(4, 2) X(5, 2) X(6, 2) X(7, 2) X(4, 3) X(5, 3) X(6, 3) X(7, 3)       \
-    X(5, 4) X(6, 4) X(7, 4) X(6, 5) X(7, 5) X(7, 6)
 #define GAP_LDLT__ZERO8(j)                                                                        \
     GAP_LDLT__SPLAT8(p##j, 0.0); GAP_LDLT__SPLAT8(q##j, 0.0); GAP_LDLT__SPLAT8(r##j, 0.0);
 #define GAP_LDLT__STEP8(j)                                                                        \
@@ -2015,17 +2036,18 @@ typedef double gap_ldlt__u8 __attribute__((vector_size(64), aligned(8), may_alia
         if (m > 2) GAP_LDLT__TO(gap_ldlt__u8, c[m > 2 ? 2 : 0] + 8 * j) = r##j * z;               \
     }
 #define GAP_LDLT__LOOP8                                                                           \
-    for (k = 0; k < kd; ++k, a += 8, b += 8) {                                                    \
-        gap_ldlt__v8 u = GAP_LDLT__AT(gap_ldlt__u8, a), v = u, w = u;                             \
-        if (m > 1) v = GAP_LDLT__AT(gap_ldlt__u8, a + sa);                                        \
-        if (m > 2) w = GAP_LDLT__AT(gap_ldlt__u8, a + 2 * sa);                                    \
+    for (k = 0; k < kd; ++k, b += 8) {                                                            \
+        gap_ldlt__v8 u = GAP_LDLT__AT(gap_ldlt__u8, a0 + 8 * k), v = u, w = u;                    \
+        if (m > 1) v = GAP_LDLT__AT(gap_ldlt__u8, a1 + 8 * k);                                    \
+        if (m > 2) w = GAP_LDLT__AT(gap_ldlt__u8, a2 + 8 * k);                                    \
         GAP_LDLT__ALL8(GAP_LDLT__STEP8)                                                           \
     }
 
-GAP_LDLT__INLINE512 static inline void gap_ldlt__gemm_512(const int m, int kd, const double *a,
-    ptrdiff_t sa, const double *b, double *const *c, int add)
+GAP_LDLT__INLINE512 static inline void gap_ldlt__gemm_512(const int m, int kd,
+    const double *const *a, const double *b, double *const *c, int add)
 {
-    int k;
+    const double *a0 = a[0], *a1 = a[m > 1], *a2 = a[m > 2 ? 2 : 0];
+    ptrdiff_t k;
     GAP_LDLT__ALL8(GAP_LDLT__ZERO8)
 
     GAP_LDLT__LOOP8
@@ -2036,10 +2058,12 @@ GAP_LDLT__INLINE512 static inline void gap_ldlt__gemm_512(const int m, int kd, c
     }
 }
 
-GAP_LDLT__INLINE512 static inline void gap_ldlt__panel_512(const int m, int kd, const double *a,
-    ptrdiff_t sa, const double *b, double *const *c, double *w0, ptrdiff_t sw, const double *tri)
+GAP_LDLT__INLINE512 static inline void gap_ldlt__panel_512(const int m, int kd,
+    const double *const *a, const double *b, double *const *c, double *w0, ptrdiff_t sw,
+    const double *tri)
 {
-    int k;
+    const double *a0 = a[0], *a1 = a[m > 1], *a2 = a[m > 2 ? 2 : 0];
+    ptrdiff_t k;
     GAP_LDLT__ALL8(GAP_LDLT__ZERO8)
 
     GAP_LDLT__LOOP8
@@ -2051,11 +2075,18 @@ GAP_LDLT__INLINE512 static inline void gap_ldlt__panel_512(const int m, int kd, 
     }
 }
 
-/* y = A x: four strips side by side are four streams from memory, which bounds the solve. */
+/* Four strips side by side share the loads of x or t. Where they are long, the next four are
+   fetched into the second level meanwhile. */
+#define GAP_LDLT__NEXT8(p, sign)                                                                  \
+    if (kd < 64)                                                                                  \
+        GAP_LDLT__PREFETCH((p) + 8 * k, sign);                                                    \
+    else                                                                                          \
+        __builtin_prefetch((const void *)((size_t)((p) + 8 * k) sign (size_t)(4 * 8 * sa)), 0, 2)
 GAP_LDLT__AVX512 static inline void gap_ldlt__forward_avx512(int m, int kd, const double *a,
     ptrdiff_t sa, const double *x, double *y)
 {
-    int i, k;
+    ptrdiff_t k;
+    int i;
 
     for (i = 0; i + 3 < m; i += 4, a += 4 * sa, y += 32) {
         const double *a1 = a + sa, *a2 = a + 2 * sa, *a3 = a + 3 * sa;
@@ -2063,6 +2094,10 @@ GAP_LDLT__AVX512 static inline void gap_ldlt__forward_avx512(int m, int kd, cons
         GAP_LDLT__SPLAT8(p2, 0.0); GAP_LDLT__SPLAT8(p3, 0.0);
         for (k = 0; k < kd; ++k) {
             GAP_LDLT__SPLAT8(z, x[k]);
+            GAP_LDLT__NEXT8(a, +);
+            GAP_LDLT__NEXT8(a1, +);
+            GAP_LDLT__NEXT8(a2, +);
+            GAP_LDLT__NEXT8(a3, +);
             p0 = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a + 8 * k), z, p0);
             p1 = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a1 + 8 * k), z, p1);
             p2 = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a2 + 8 * k), z, p2);
@@ -2075,6 +2110,8 @@ GAP_LDLT__AVX512 static inline void gap_ldlt__forward_avx512(int m, int kd, cons
         GAP_LDLT__SPLAT8(p0, 0.0); GAP_LDLT__SPLAT8(p1, 0.0);
         for (k = 0; k + 1 < kd; k += 2) {
             GAP_LDLT__SPLAT8(z0, x[k]); GAP_LDLT__SPLAT8(z1, x[k + 1]);
+            GAP_LDLT__PREFETCH(a + 8 * k, +);
+            GAP_LDLT__PREFETCH(a + 8 * k + 8, +);
             p0 = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a + 8 * k), z0, p0);
             p1 = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a + 8 * k + 8), z1, p1);
         }
@@ -2089,53 +2126,64 @@ GAP_LDLT__AVX512 static inline void gap_ldlt__forward_avx512(int m, int kd, cons
 GAP_LDLT__AVX512 static inline void gap_ldlt__backward_avx512(int m, int kd, const double *a,
     ptrdiff_t sa, const double *x, double *t)
 {
-    int i, k;
+    ptrdiff_t k;
+    int i;
 
-    for (i = 0; i + 3 < m; i += 4, a += 4 * sa, x += 32) {
-        const double *a1 = a + sa, *a2 = a + 2 * sa, *a3 = a + 3 * sa;
-        gap_ldlt__v8 x0 = GAP_LDLT__AT(gap_ldlt__u8, x), x1 = GAP_LDLT__AT(gap_ldlt__u8, x + 8);
-        gap_ldlt__v8 x2 = GAP_LDLT__AT(gap_ldlt__u8, x + 16);
-        gap_ldlt__v8 x3 = GAP_LDLT__AT(gap_ldlt__u8, x + 24);
-        for (k = 0; k < kd; ++k) {
+    for (i = m; i % 4; --i) {
+        const double *a0 = a + (i - 1) * sa;
+        gap_ldlt__v8 x0 = GAP_LDLT__AT(gap_ldlt__u8, x + 8 * i - 8);
+        for (k = kd - 1; k >= 0; --k) {
+            gap_ldlt__v8 p = GAP_LDLT__AT(gap_ldlt__u8, t + 8 * k);
+            GAP_LDLT__PREFETCH(a0 + 8 * k, -);
+            GAP_LDLT__TO(gap_ldlt__u8, t + 8 * k)
+                = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a0 + 8 * k), x0, p);
+        }
+    }
+    for (a += i * sa, x += 8 * i; i > 0; i -= 4) {
+        const double *a3 = a - sa, *a2 = a3 - sa, *a1 = a2 - sa, *a0 = a1 - sa;
+        gap_ldlt__v8 x0 = GAP_LDLT__AT(gap_ldlt__u8, x - 32);
+        gap_ldlt__v8 x1 = GAP_LDLT__AT(gap_ldlt__u8, x - 24);
+        gap_ldlt__v8 x2 = GAP_LDLT__AT(gap_ldlt__u8, x - 16);
+        gap_ldlt__v8 x3 = GAP_LDLT__AT(gap_ldlt__u8, x - 8);
+        for (k = kd - 1; k >= 0; --k) {
             gap_ldlt__v8 p = GAP_LDLT__AT(gap_ldlt__u8, t + 8 * k);
             gap_ldlt__v8 q = GAP_LDLT__AT(gap_ldlt__u8, a2 + 8 * k) * x2;
-            p = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a + 8 * k), x0, p);
+            GAP_LDLT__NEXT8(a0, -);
+            GAP_LDLT__NEXT8(a1, -);
+            GAP_LDLT__NEXT8(a2, -);
+            GAP_LDLT__NEXT8(a3, -);
+            p = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a0 + 8 * k), x0, p);
             q = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a3 + 8 * k), x3, q);
             p = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a1 + 8 * k), x1, p);
             GAP_LDLT__TO(gap_ldlt__u8, t + 8 * k) = p + q;
         }
-    }
-    for (; i < m; ++i, a += sa, x += 8) {
-        gap_ldlt__v8 x0 = GAP_LDLT__AT(gap_ldlt__u8, x);
-        for (k = 0; k < kd; ++k) {
-            gap_ldlt__v8 p = GAP_LDLT__AT(gap_ldlt__u8, t + 8 * k);
-            GAP_LDLT__TO(gap_ldlt__u8, t + 8 * k)
-                = GAP_LDLT__FMA8(GAP_LDLT__AT(gap_ldlt__u8, a + 8 * k), x0, p);
-        }
+        a = a0;
+        x -= 32;
     }
 }
 
-GAP_LDLT__AVX512 static inline void gap_ldlt__gemm_avx512(int m, int kd, const double *a,
-    ptrdiff_t sa, const double *b, int cols, double *const *c, int add)
+GAP_LDLT__AVX512 static inline void gap_ldlt__gemm_avx512(int m, int kd,
+    const double *const *a, const double *b, int cols, double *const *c, int add)
 {
     (void)cols;
     if (m == 3)
-        gap_ldlt__gemm_512(3, kd, a, sa, b, c, add);
+        gap_ldlt__gemm_512(3, kd, a, b, c, add);
     else if (m == 2)
-        gap_ldlt__gemm_512(2, kd, a, sa, b, c, add);
+        gap_ldlt__gemm_512(2, kd, a, b, c, add);
     else
-        gap_ldlt__gemm_512(1, kd, a, sa, b, c, add);
+        gap_ldlt__gemm_512(1, kd, a, b, c, add);
 }
 
-GAP_LDLT__AVX512 static inline void gap_ldlt__panel_avx512(int m, int kd, const double *a,
-    ptrdiff_t sa, const double *b, double *const *c, double *w, ptrdiff_t sw, const double *tri)
+GAP_LDLT__AVX512 static inline void gap_ldlt__panel_avx512(int m, int kd,
+    const double *const *a, const double *b, double *const *c, double *w, ptrdiff_t sw,
+    const double *tri)
 {
     if (m == 3)
-        gap_ldlt__panel_512(3, kd, a, sa, b, c, w, sw, tri);
+        gap_ldlt__panel_512(3, kd, a, b, c, w, sw, tri);
     else if (m == 2)
-        gap_ldlt__panel_512(2, kd, a, sa, b, c, w, sw, tri);
+        gap_ldlt__panel_512(2, kd, a, b, c, w, sw, tri);
     else
-        gap_ldlt__panel_512(1, kd, a, sa, b, c, w, sw, tri);
+        gap_ldlt__panel_512(1, kd, a, b, c, w, sw, tri);
 }
 #else
 #define GAP_LDLT__X86 0
@@ -2191,6 +2239,14 @@ static inline int gap_ldlt__strips(int rows)
     return (rows + 7) / 8;
 }
 
+/* Where strip st of a panel begins: those of the nc pivots end with their diagonal tile, those of
+   the rows below have nc columns. */
+static inline ptrdiff_t gap_ldlt__strip(int nc, int st)
+{
+    ptrdiff_t s1 = gap_ldlt__strips(nc);
+    return st < s1 ? (ptrdiff_t)32 * st * (st + 1) : 32 * s1 * (s1 + 1) + 8 * (st - s1) * nc;
+}
+
 static inline int gap_ldlt__cols(const gap_ldlt *s, int f)
 {
     return s->b * (s->first[f + 1] - s->first[f]);
@@ -2237,10 +2293,11 @@ static inline int gap_ldlt__place_fronts(gap_ldlt *s)
             + (double)(s->row_ptr[f + 1] - s->row_ptr[f]));
         if (rows > INT_MAX / 16) return 0;
         nc = gap_ldlt__cols(s, f), nu = gap_ldlt__below(s, f);
-        total += 8.0 * (gap_ldlt__strips(nc) + gap_ldlt__strips(nu)) * nc;
+        total += 32.0 * gap_ldlt__strips(nc) * (gap_ldlt__strips(nc) + 1.0)
+            + 8.0 * gap_ldlt__strips(nu) * nc;
         if (total * (double)sizeof(double) > 0.25 * (double)((size_t)-1)) return 0;
         s->l_ptr[f] = at;
-        at += (ptrdiff_t)8 * (gap_ldlt__strips(nc) + gap_ldlt__strips(nu)) * nc;
+        at += gap_ldlt__strip(nc, gap_ldlt__strips(nc) + gap_ldlt__strips(nu));
         kb = nc < GAP_LDLT__BLOCK ? 8 * gap_ldlt__strips(nc) : GAP_LDLT__BLOCK;
         w = (ptrdiff_t)8 * (gap_ldlt__strips(nc) + gap_ldlt__strips(nu)) * kb;
         if (gap_ldlt__by_gemm(s, nc + nu)) /* two packed operands and a block of the product */
@@ -2417,10 +2474,15 @@ static inline double *gap_ldlt__update_of(gap_ldlt *s, int f, double *arena)
     return arena + s->u_ptr[f] + (s->u_ptr[f] < 0 ? s->arena_size : 0);
 }
 
+static inline double *gap_ldlt__strip_at(const gap_ldlt__job *j, int st)
+{
+    return j->l + gap_ldlt__strip(j->nc, st);
+}
+
 static inline double *gap_ldlt__row_at(const gap_ldlt__job *j, int row)
 {
     int r = row < j->nc ? row : row - j->nc + 8 * j->s1;
-    return j->l + (ptrdiff_t)(r / 8) * 8 * j->nc + r % 8;
+    return gap_ldlt__strip_at(j, r / 8) + r % 8;
 }
 
 /* Adds the scaled input blocks of front f to its panel. */
@@ -2451,7 +2513,8 @@ static inline void gap_ldlt__zero_range(void *ctx, int begin, int end, int worke
     gap_ldlt__job *j = (gap_ldlt__job *)ctx;
 
     (void)worker;
-    j->run->k.zero(j->l + (ptrdiff_t)begin * 8 * j->nc, (ptrdiff_t)(end - begin) * 8 * j->nc, 0.0);
+    j->run->k.zero(gap_ldlt__strip_at(j, begin),
+        gap_ldlt__strip_at(j, end) - gap_ldlt__strip_at(j, begin), 0.0);
 }
 
 /* Child rows that stay neighbours in one strip of the front move together. */
@@ -2478,7 +2541,7 @@ static inline void gap_ldlt__extend_range(void *ctx, int begin, int end, int wor
             row = j->pos[i] - (pivot ? 0 : j->nc);
             len = gap_ldlt__together(j, i, pivot && last > j->cp ? j->cp : last, row);
             if (j->part == 0) {
-                double *dst = j->l + (ptrdiff_t)(row / 8 + (pivot ? 0 : j->s1)) * 8 * j->nc;
+                double *dst = gap_ldlt__strip_at(j, row / 8 + (pivot ? 0 : j->s1));
                 j->run->k.extend(len, i + len < j->cp ? i + len : j->cp, src + i % 8, j->to,
                     dst + row % 8);
             } else if (!pivot) {
@@ -2535,27 +2598,26 @@ static inline void gap_ldlt__diagonal(gap_ldlt__job *j, int c0, int w, double *t
 static inline void gap_ldlt__panel_strips(gap_ldlt__job *j, int c0, int w, int begin, int end)
 {
     const gap_ldlt__kernels *k = &j->run->k;
-    ptrdiff_t sl = (ptrdiff_t)8 * j->nc, sw = (ptrdiff_t)8 * j->kp;
-    const double *b = j->w + (ptrdiff_t)(c0 / 8 - j->k0 / 8) * sw + c0 % 8;
+    ptrdiff_t sw = (ptrdiff_t)8 * j->kp;
+    const double *b = j->w + (ptrdiff_t)(c0 / 8 - j->k0 / 8) * sw + c0 % 8, *a[3];
     const double *tri = j->tri + (c0 - j->k0) / k->nb * (k->nb * k->nb + k->nb);
-    double tmp[3][64], *c[3], *l;
+    double tmp[3][64], *c[3], *l[3];
     int st, i, m;
 
     for (st = begin; st < end; st += m) {
         m = end - st < k->group ? end - st : k->group;
-        l = j->l + st * sl;
         for (i = 0; i < m; ++i) {
-            c[i] = l + i * sl + 8 * c0;
+            l[i] = gap_ldlt__strip_at(j, st + i);
+            a[i] = l[i] + 8 * j->k0;
+            c[i] = l[i] += 8 * c0;
             if (w == k->nb) continue;
             memcpy(tmp[i], c[i], (size_t)w * 8 * sizeof(double));
             memset(tmp[i] + 8 * w, 0, (size_t)(k->nb - w) * 8 * sizeof(double));
             c[i] = tmp[i];
         }
-        k->panel(m, c0 - j->k0, l + 8 * j->k0, sl, b, c,
-            j->w + (st - j->k0 / 8) * sw + 8 * (c0 - j->k0), sw, tri);
-        if (w == k->nb) continue;
-        for (i = 0; i < m; ++i)
-            memcpy(l + i * sl + 8 * c0, tmp[i], (size_t)w * 8 * sizeof(double));
+        k->panel(m, c0 - j->k0, a, b, c, j->w + (st - j->k0 / 8) * sw + 8 * (c0 - j->k0), sw, tri);
+        for (i = 0; w < k->nb && i < m; ++i)
+            memcpy(l[i], tmp[i], (size_t)w * 8 * sizeof(double));
     }
 }
 
@@ -2563,17 +2625,19 @@ static inline void gap_ldlt__panel_strips(gap_ldlt__job *j, int c0, int w, int b
 static inline void gap_ldlt__square(gap_ldlt__job *j)
 {
     const gap_ldlt__kernels *k = &j->run->k;
-    ptrdiff_t sl = (ptrdiff_t)8 * j->nc, sw = (ptrdiff_t)8 * j->kp;
+    ptrdiff_t sw = (ptrdiff_t)8 * j->kp;
     int c0, w, end = gap_ldlt__strips(j->k1);
 
     for (c0 = j->k0; c0 < j->k1; c0 += k->nb) {
         int st = c0 / 8;
-        double *l = j->l + st * sl, *wt = j->w + (st - j->k0 / 8) * sw, tmp[64], *c[1];
+        double *l = gap_ldlt__strip_at(j, st), *wt = j->w + (st - j->k0 / 8) * sw, tmp[64], *c[1];
+        const double *a[1];
         w = j->k1 - c0 < k->nb ? j->k1 - c0 : k->nb;
         memset(tmp, 0, sizeof tmp);
         memcpy(tmp, l + 8 * c0, (size_t)w * 8 * sizeof(double));
         c[0] = tmp;
-        if (c0 > j->k0) k->gemm(1, c0 - j->k0, l + 8 * j->k0, sl, wt + c0 % 8, k->nb, c, 1);
+        a[0] = l + 8 * j->k0;
+        if (c0 > j->k0) k->gemm(1, c0 - j->k0, a, wt + c0 % 8, k->nb, c, 1);
         gap_ldlt__diagonal(j, c0, w, tmp, wt + 8 * (c0 - j->k0),
             j->tri + (c0 - j->k0) / k->nb * (k->nb * k->nb + k->nb));
         memcpy(l + 8 * c0, tmp, (size_t)w * 8 * sizeof(double));
@@ -2602,24 +2666,28 @@ static inline void gap_ldlt__panel_range(void *ctx, int begin, int end, int work
 static inline void gap_ldlt__update_panel(gap_ldlt__job *j, int st, int m)
 {
     const gap_ldlt__kernels *k = &j->run->k;
-    ptrdiff_t sl = (ptrdiff_t)8 * j->nc, sw = (ptrdiff_t)8 * j->kp;
-    double tmp[3][64], *c[3];
+    ptrdiff_t sw = (ptrdiff_t)8 * j->kp;
+    double tmp[3][64], *c[3], *l[3];
+    const double *a[3];
     int t, i, skip, w;
 
+    for (i = 0; i < m; ++i) {
+        l[i] = gap_ldlt__strip_at(j, st + i);
+        a[i] = l[i] + 8 * j->k0;
+    }
     for (t = gap_ldlt__strips(j->k1); t < j->s1 && t < st + m; ++t) {
         skip = t > st ? t - st : 0;
         w = j->nc - 8 * t < 8 ? j->nc - 8 * t : 8;
         for (i = skip; i < m; ++i) {
-            c[i - skip] = j->l + (st + i) * sl + 64 * t;
+            c[i - skip] = l[i] + 64 * t;
             if (w == 8) continue;
             memset(tmp[i - skip], 0, sizeof tmp[0]);
             memcpy(tmp[i - skip], c[i - skip], (size_t)w * 8 * sizeof(double));
             c[i - skip] = tmp[i - skip];
         }
-        k->gemm(m - skip, j->k1 - j->k0, j->l + (st + skip) * sl + 8 * j->k0, sl,
-            j->w + (t - j->k0 / 8) * sw, 8, c, 1);
+        k->gemm(m - skip, j->k1 - j->k0, a + skip, j->w + (t - j->k0 / 8) * sw, 8, c, 1);
         for (i = skip; w < 8 && i < m; ++i)
-            memcpy(j->l + (st + i) * sl + 64 * t, tmp[i - skip], (size_t)w * 8 * sizeof(double));
+            memcpy(l[i] + 64 * t, tmp[i - skip], (size_t)w * 8 * sizeof(double));
     }
 }
 
@@ -2627,16 +2695,18 @@ static inline void gap_ldlt__update_panel(gap_ldlt__job *j, int st, int m)
 static inline void gap_ldlt__update_below(gap_ldlt__job *j, int st, int m)
 {
     const gap_ldlt__kernels *k = &j->run->k;
-    ptrdiff_t sl = (ptrdiff_t)8 * j->nc, sw = (ptrdiff_t)8 * j->kp;
+    ptrdiff_t sw = (ptrdiff_t)8 * j->kp;
+    const double *a[3];
     double *c[3];
     int t, i, skip;
 
+    for (i = 0; i < m; ++i) a[i] = gap_ldlt__strip_at(j, j->s1 + st + i) + 8 * j->k0;
     for (t = 0; t < st + m; ++t) {
         skip = t > st ? t - st : 0;
         for (i = skip; i < m; ++i)
             c[i - skip] = j->u + (ptrdiff_t)32 * (st + i) * (st + i + 1) + 64 * t;
-        k->gemm(m - skip, j->k1 - j->k0, j->l + (j->s1 + st + skip) * sl + 8 * j->k0, sl,
-            j->w + (j->s1 + t - j->k0 / 8) * sw, 8, c, j->k0 > 0);
+        k->gemm(m - skip, j->k1 - j->k0, a + skip, j->w + (j->s1 + t - j->k0 / 8) * sw, 8, c,
+            j->k0 > 0);
     }
 }
 
@@ -2664,7 +2734,7 @@ static inline void gap_ldlt__add_product(gap_ldlt__job *j, int t0, int t1, const
         for (st = t; st < j->s1 + j->s2; ++st) {
             const double *src = c + (ptrdiff_t)8 * (t - t0) * ld + 8 * (st - t0);
             ptrdiff_t q = st - j->s1;
-            double *dst = t < j->s1 ? j->l + (ptrdiff_t)8 * j->nc * st + 64 * t
+            double *dst = t < j->s1 ? gap_ldlt__strip_at(j, st) + 64 * t
                                     : j->u + 32 * q * (q + 1) + 64 * (t - j->s1);
             w = t < j->s1 && j->nc - 8 * t < 8 ? j->nc - 8 * t : 8;
             for (k = 0; k < w; ++k)
@@ -2685,7 +2755,7 @@ static inline void gap_ldlt__update_by_gemm(gap_ldlt__job *j)
     double *c = b + (ptrdiff_t)ld * kb;
 
     for (st = from; st < all; ++st) {
-        const double *l = j->l + (ptrdiff_t)8 * j->nc * st + 8 * j->k0;
+        const double *l = gap_ldlt__strip_at(j, st) + 8 * j->k0;
         const double *w = j->w + (ptrdiff_t)8 * j->kp * (st - j->k0 / 8);
         for (k = 0; k < kb; ++k) {
             memcpy(a + (ptrdiff_t)k * ld + 8 * (st - from), l + 8 * k, 8 * sizeof(double));
@@ -2858,8 +2928,8 @@ static inline int gap_ldlt__factor_memory(gap_ldlt *s)
     s->diag = gap_ldlt__doubles(s, GAP_LDLT__DIAG, n);
     s->work = gap_ldlt__doubles(s, GAP_LDLT__WORK,
         s->top_size + workers * (s->arena_size + s->scratch_size));
-    s->y = gap_ldlt__doubles(s, GAP_LDLT__Y, 3 * n + 8 * (ptrdiff_t)s->max_strips
-        + 8 * (ptrdiff_t)s->max_cols + 64);
+    s->y = gap_ldlt__doubles(s, GAP_LDLT__Y, n + 8 * (ptrdiff_t)s->max_strips
+        + 8 * (ptrdiff_t)s->max_cols + 128);
     s->shift_list = gap_ldlt__ints(s, GAP_LDLT__SHIFT, n);
     s->shift_index = s->shift_list;
     return s->l && s->d && s->scale && s->diag && s->work && s->y && s->shift_list
@@ -3197,94 +3267,122 @@ GAP_LDLT_API void gap_ldlt_free(gap_ldlt *s)
 
 /* ---- solve -------------------------------------------------------------------------- */
 
-/* Pivot rows of front f: x = L11^-1 x, strip by strip. x has room for whole strips. */
-static inline void gap_ldlt__lower(const gap_ldlt__kernels *k, const double *l, int nc, double *x)
-{
-    int st, c, r, end;
-    double y[8];
+#define GAP_LDLT__READ8(i) double z##i = x[i] - y[i];
+#define GAP_LDLT__WRITE8(i) x[i] = z##i;
+#define GAP_LDLT__LOWER8(i, j) z##i -= t[8 * j + i] * z##j;
+#define GAP_LDLT__UPPER8(i, j) z##j -= t[8 * j + i] * z##i;
 
-    for (st = 0; 8 * st < nc; ++st, l += 8 * (ptrdiff_t)nc) {
-        double *z = x + 8 * st;
-        if (st > 0) {
-            k->forward(1, 8 * st, l, 0, x, y);
-            for (r = 0; r < 8; ++r) z[r] -= y[r];
-        }
-        end = nc - 8 * st < 8 ? nc - 8 * st : 8;
-        for (c = 0; c < end; ++c) {
-            const double *t = l + 64 * st + 8 * c;
-            for (r = c + 1; r < 8; ++r) z[r] -= t[r] * z[c];
-        }
+/* x = T^-1 (x - y) and x = T^-T (x - y) for a diagonal tile T, 8 values that stay in registers. */
+static inline void gap_ldlt__lower_tile(const double *t, const double *y, double *x)
+{
+    GAP_LDLT__ALL8(GAP_LDLT__READ8)
+    GAP_LDLT__TRI8(GAP_LDLT__LOWER8)
+    GAP_LDLT__ALL8(GAP_LDLT__WRITE8)
+}
+
+static inline void gap_ldlt__upper_tile(const double *t, const double *y, double *x)
+{
+    GAP_LDLT__ALL8(GAP_LDLT__READ8)
+    GAP_LDLT__TRI8_BACK(GAP_LDLT__UPPER8)
+    GAP_LDLT__ALL8(GAP_LDLT__WRITE8)
+}
+
+/* Pivot rows: x = L11^-1 x, strip by strip. x has 0 behind the last row, as L11 has. */
+static inline void gap_ldlt__lower(const gap_ldlt__kernels *k, const double *l, int s1, double *x)
+{
+    double y[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    int st;
+
+    for (st = 0; st < s1; l += 64 * ++st) {
+        if (st > 0) k->forward(1, 8 * st, l, 0, x, y);
+        gap_ldlt__lower_tile(l + 64 * st, y, x + 8 * st);
     }
 }
 
 /* x = L11^-T (x - sums of t), from the last strip up. t: 8 partial sums per column. */
-static inline void gap_ldlt__upper(const gap_ldlt__kernels *k, const double *l, int nc, double *x,
+static inline void gap_ldlt__upper(const gap_ldlt__kernels *k, const double *l, int s1, double *x,
     double *t)
 {
-    int st, c, r, end;
+    double y[8];
+    int st, c;
 
-    for (st = (nc - 1) / 8; st >= 0; --st) {
-        const double *strip = l + (ptrdiff_t)8 * nc * st;
-        double *z = x + 8 * st, sum;
-        end = nc - 8 * st < 8 ? nc - 8 * st : 8;
-        for (c = end - 1; c >= 0; --c) {
-            const double *u = t + 64 * st + 8 * c, *v = strip + 64 * st + 8 * c;
-            sum = ((u[0] + u[4]) + (u[1] + u[5])) + ((u[2] + u[6]) + (u[3] + u[7]));
-            for (r = c + 1; r < end; ++r) sum += v[r] * z[r];
-            z[c] -= sum;
-        }
-        if (st > 0) k->backward(1, 8 * st, strip, 0, z, t);
+    for (st = s1 - 1; st >= 0; --st) {
+        const double *strip = l + (ptrdiff_t)32 * st * (st + 1), *u = t + 64 * st;
+        for (c = 0; c < 8; ++c, u += 8)
+            y[c] = ((u[0] + u[4]) + (u[1] + u[5])) + ((u[2] + u[6]) + (u[3] + u[7]));
+        gap_ldlt__upper_tile(strip + 64 * st, y, x + 8 * st);
+        if (st > 0) k->backward(1, 8 * st, strip, 0, x + 8 * st, t);
     }
+}
+
+/* y[rows] -= out; blocks of three, the usual case, without an inner loop. */
+static inline void gap_ldlt__scatter(double *y, const int *rows, int count, int b,
+    const double *out)
+{
+    int i, r;
+
+    if (b == 3)
+        for (i = 0; i < count; ++i, out += 3) {
+            double *to = y + (ptrdiff_t)3 * rows[i];
+            to[0] -= out[0], to[1] -= out[1], to[2] -= out[2];
+        }
+    else
+        for (i = 0; i < count; ++i, out += b)
+            for (r = 0; r < b; ++r) y[(ptrdiff_t)b * rows[i] + r] -= out[r];
+}
+
+static inline void gap_ldlt__gather(const double *y, const int *rows, int count, int b, double *in)
+{
+    int i, r;
+
+    if (b == 3)
+        for (i = 0; i < count; ++i, in += 3) {
+            const double *from = y + (ptrdiff_t)3 * rows[i];
+            in[0] = from[0], in[1] = from[1], in[2] = from[2];
+        }
+    else
+        for (i = 0; i < count; ++i, in += b)
+            for (r = 0; r < b; ++r) in[r] = y[(ptrdiff_t)b * rows[i] + r];
 }
 
 static inline void gap_ldlt__solve_down(gap_ldlt *s, const gap_ldlt__kernels *k, int f, double *y,
     double *x)
 {
-    int nc = gap_ldlt__cols(s, f), nu = gap_ldlt__below(s, f), s1 = gap_ldlt__strips(nc);
-    int s2 = gap_ldlt__strips(nu), i, r, b = s->b;
+    int nc = gap_ldlt__cols(s, f), nu = gap_ldlt__below(s, f), s1 = gap_ldlt__strips(nc), i;
     const double *l = s->l + s->l_ptr[f];
-    const int *rows = s->rows + s->row_ptr[f];
-    double *z = y + (ptrdiff_t)b * s->first[f], *out = x + 8 * s1;
+    double *z = y + (ptrdiff_t)s->b * s->first[f], *out = x + 8 * s1;
 
-    memcpy(x, z, (size_t)nc * sizeof(double));
     for (i = nc; i < 8 * s1; ++i) x[i] = 0.0;
-    gap_ldlt__lower(k, l, nc, x);
+    memcpy(x, z, (size_t)nc * sizeof(double));
+    gap_ldlt__lower(k, l, s1, x);
     memcpy(z, x, (size_t)nc * sizeof(double));
-    l += (ptrdiff_t)8 * nc * s1;
-    k->forward(s2, nc, l, (ptrdiff_t)8 * nc, x, out);
-    for (i = 0; i < nu; i += b, ++rows) {
-        double *to = y + (ptrdiff_t)b * *rows;
-        for (r = 0; r < b; ++r) to[r] -= out[i + r];
-    }
+    k->forward(gap_ldlt__strips(nu), nc, l + gap_ldlt__strip(nc, s1), (ptrdiff_t)8 * nc, x, out);
+    gap_ldlt__scatter(y, s->rows + s->row_ptr[f], nu / s->b, s->b, out);
 }
 
 static inline void gap_ldlt__solve_up(gap_ldlt *s, const gap_ldlt__kernels *k, int f, double *y,
     double *x)
 {
     int nc = gap_ldlt__cols(s, f), nu = gap_ldlt__below(s, f), s1 = gap_ldlt__strips(nc);
-    int s2 = gap_ldlt__strips(nu), i, r, b = s->b;
-    const double *l = s->l + s->l_ptr[f];
-    const int *rows = s->rows + s->row_ptr[f];
-    double *z = y + (ptrdiff_t)b * s->first[f], *in = x + 8 * s1, *t = x + 8 * (s1 + s2);
+    int s2 = gap_ldlt__strips(nu), i;
+    const double *l = s->l + s->l_ptr[f], *d = s->d + (ptrdiff_t)s->b * s->first[f];
+    double *z = y + (ptrdiff_t)s->b * s->first[f], *in = x + 8 * s1, *t = x + 8 * (s1 + s2);
 
-    memcpy(x, z, (size_t)nc * sizeof(double));
-    for (i = nc; i < 8 * s1; ++i) x[i] = 0.0;
-    for (i = 0; i < nu; i += b, ++rows) {
-        const double *from = y + (ptrdiff_t)b * *rows;
-        for (r = 0; r < b; ++r) in[i + r] = from[r];
-    }
-    for (; i < 8 * s2; ++i) in[i] = 0.0;
-    memset(t, 0, (size_t)nc * 8 * sizeof(double));
-    k->backward(s2, nc, l + (ptrdiff_t)8 * nc * s1, (ptrdiff_t)8 * nc, in, t);
-    gap_ldlt__upper(k, l, nc, x, t);
+    for (i = 0; i < nc; ++i) x[i] = z[i] / d[i];
+    for (; i < 8 * s1; ++i) x[i] = 0.0;
+    gap_ldlt__gather(y, s->rows + s->row_ptr[f], nu / s->b, s->b, in);
+    for (i = nu; i < 8 * s2; ++i) in[i] = 0.0;
+    memset(t, 0, (size_t)s1 * 64 * sizeof(double));
+    k->backward(s2, nc, l + gap_ldlt__strip(nc, s1), (ptrdiff_t)8 * nc, in, t);
+    gap_ldlt__upper(k, l, s1, x, t);
     memcpy(z, x, (size_t)nc * sizeof(double));
 }
 
 /* A x = b by P S A S P^T = L D L^T: x = S P^T L^-T D^-1 L^-1 P S b. */
 static inline void gap_ldlt__solve_one(gap_ldlt *s, const gap_ldlt__kernels *k, double *x)
 {
-    ptrdiff_t i, n = (ptrdiff_t)s->n * s->b;
-    double *y = s->y, *scratch = s->y + n + 8;
+    ptrdiff_t n = (ptrdiff_t)s->n * s->b;
+    double *y = s->y, *scratch = s->y + (n + 7) / 8 * 8;
     int f, p, c, b = s->b;
 
     for (p = 0; p < s->n; ++p)
@@ -3292,7 +3390,6 @@ static inline void gap_ldlt__solve_one(gap_ldlt *s, const gap_ldlt__kernels *k, 
             y[(ptrdiff_t)b * p + c] = x[(ptrdiff_t)b * s->perm[p] + c]
                 * s->scale[(ptrdiff_t)b * p + c];
     for (f = 0; f < s->ns; ++f) gap_ldlt__solve_down(s, k, f, y, scratch);
-    for (i = 0; i < n; ++i) y[i] /= s->d[i];
     for (f = s->ns - 1; f >= 0; --f) gap_ldlt__solve_up(s, k, f, y, scratch);
     for (p = 0; p < s->n; ++p)
         for (c = 0; c < b; ++c)
