@@ -652,6 +652,16 @@ static inline void gap_barrier__projector(int kind, const double *const x[4], co
 /* A vector never crosses a function boundary by value: its size may exceed the registers.
    Masks are 0 or -1. Every operation here acts on each lane by itself, so that a lane's bits do
    not depend on its neighbours, nor on how many there are. */
+/* Builds for plain x86-64 work on four matrices at a time and choose AVX2 at run time: functions
+   on lanes are always inlined, into functions that carry the target. Without "fma": there is
+   nothing to contract, and both give the same bits. A Windows GCC does not align the stack for
+   32 byte vectors. */
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX__) && !defined(_WIN32) \
+    && !defined(GAP_SCALAR) && defined(__has_builtin)
+#if __has_builtin(__builtin_ia32_sqrtpd) && __has_builtin(__builtin_shufflevector)
+#define GAP_BARRIER__AVX2
+#endif
+#endif
 #ifdef GAP_BARRIER__AVX2
 #define GAP_BARRIER__BODY static inline __attribute__((always_inline))
 #else
@@ -1454,80 +1464,155 @@ typedef struct gap_barrier__job {
     const int *order;
 } gap_barrier__job;
 
-/* Cheap proofs that a pair is farther apart than reach: the sides are separated along one axis c,
-   where h is |c| times their separation and gg = |c|^2. No square root, no cross product. h is a
-   sum of terms below `size`, so off by 1e-15 size at most; with h > 1e-8 size that is 1e-7 of h,
-   and the axis is as good, both below the margin of 5e-7. NaN proves nothing. */
-static inline int gap_barrier__apart(double h, double gg, double reach, double size)
+/* Cheap proofs that a pair is farther apart than reach, for a block of candidates at a time: the
+   sides are separated along one axis c, where h is |c| times their separation and gg = |c|^2. No
+   square root, no cross product. h is a sum of terms below `size`, so off by 1e-15 size at most;
+   with h > 1e-8 size that is 1e-7 of h, and the axis is as good, both below the margin of 5e-7
+   (in need, reach^2 times 1.000001). NaN proves nothing. */
+enum { gap_barrier__block = 64 };
+
+GAP_BARRIER__BODY void gap_barrier__vdot(const gap_barrier__v a[3], const gap_barrier__v b[3],
+    gap_barrier__v *dot)
 {
-    return h > 1e-8 * size && h * h > 1.000001 * reach * reach * gg;
+    *dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+GAP_BARRIER__BODY void gap_barrier__apart(const gap_barrier__v *h, const gap_barrier__v *gg,
+    const gap_barrier__v *size, double need, gap_barrier__m *far)
+{
+    *far |= gap_barrier__mask(*h > 1e-8 * *size) & gap_barrier__mask(*h * *h > need * *gg);
+}
+
+/* Along c less its part along u, an axis on which edge u has no extent. */
+GAP_BARRIER__BODY void gap_barrier__apart_across(const gap_barrier__v c[3],
+    const gap_barrier__v u[3], const gap_barrier__v *uu, const gap_barrier__v *uc,
+    const gap_barrier__v *vc, const gap_barrier__v *uv, const gap_barrier__v *cc,
+    const gap_barrier__v *size, double need, gap_barrier__m *far)
+{
+    gap_barrier__v g[3], gg, h, t = *uu * *vc - *uc * *uv, most = *uu * *size;
+    int k;
+    for (k = 0; k < 3; ++k) g[k] = *uu * c[k] - *uc * u[k];
+    gap_barrier__vdot(g, g, &gg);
+    h = *uu * *cc - *uc * *uc - gap_barrier__abs(t);
+    gap_barrier__apart(&h, &gg, &most, need, far);
 }
 
 /* Edges: c is twice the centres' difference, h leaves out the half extents. Then c less its part
-   along either edge, an axis on which that edge has no extent: for edges side by side. */
-static inline int gap_barrier__far_ee(const double *a0, const double *a1, const double *b0,
-    const double *b1, double reach)
+   along either edge: for edges side by side. */
+GAP_BARRIER__BODY void gap_barrier__far_ee(const gap_barrier__v q[12], double need,
+    gap_barrier__m *far)
 {
-    double u[3], v[3], c[3], g[3], cc, uc, vc, uv, uu, vv, size;
-    gap_barrier__sub3(a1, a0, u);
-    gap_barrier__sub3(b1, b0, v);
-    c[0] = (b0[0] - a0[0]) + (b1[0] - a1[0]);
-    c[1] = (b0[1] - a0[1]) + (b1[1] - a1[1]);
-    c[2] = (b0[2] - a0[2]) + (b1[2] - a1[2]);
-    cc = gap_barrier__dot3(c, c);
-    uc = gap_barrier__dot3(u, c);
-    vc = gap_barrier__dot3(v, c);
-    uu = gap_barrier__dot3(u, u);
-    vv = gap_barrier__dot3(v, v);
+    gap_barrier__v u[3], v[3], c[3], cc, uc, vc, uv, uu, vv, size, h;
+    gap_barrier__m rest;
+    int k;
+    for (k = 0; k < 3; ++k) {
+        u[k] = q[3 + k] - q[k];
+        v[k] = q[9 + k] - q[6 + k];
+        c[k] = (q[6 + k] - q[k]) + (q[9 + k] - q[3 + k]);
+    }
+    gap_barrier__vdot(c, c, &cc);
+    gap_barrier__vdot(u, c, &uc);
+    gap_barrier__vdot(v, c, &vc);
+    gap_barrier__vdot(u, u, &uu);
+    gap_barrier__vdot(v, v, &vv);
     size = cc + uu + vv;
-    reach *= 2.0;
-    if (gap_barrier__apart(cc - fabs(uc) - fabs(vc), cc, reach, size)) return 1;
-    uv = gap_barrier__dot3(u, v);
-    g[0] = uu * c[0] - uc * u[0]; g[1] = uu * c[1] - uc * u[1]; g[2] = uu * c[2] - uc * u[2];
-    if (gap_barrier__apart(uu * cc - uc * uc - fabs(uu * vc - uc * uv), gap_barrier__dot3(g, g),
-        reach, uu * size)) return 1;
-    g[0] = vv * c[0] - vc * v[0]; g[1] = vv * c[1] - vc * v[1]; g[2] = vv * c[2] - vc * v[2];
-    return gap_barrier__apart(vv * cc - vc * vc - fabs(vv * uc - vc * uv), gap_barrier__dot3(g, g),
-        reach, vv * size);
+    need *= 4.0;
+    h = cc - gap_barrier__abs(uc) - gap_barrier__abs(vc);
+    gap_barrier__apart(&h, &cc, &size, need, far);
+    rest = ~*far;
+    if (!gap_barrier__any(rest)) return;
+    gap_barrier__vdot(u, v, &uv);
+    gap_barrier__apart_across(c, u, &uu, &uc, &vc, &uv, &cc, &size, need, far);
+    gap_barrier__apart_across(c, v, &vv, &vc, &uc, &uv, &cc, &size, need, far);
 }
 
 /* Vertex and triangle: c points to three times the centre, h is the nearest corner along it. */
-static inline int gap_barrier__far_vf(const double *p, const double *f0, const double *f1,
-    const double *f2, double reach)
+GAP_BARRIER__BODY void gap_barrier__far_vf(const gap_barrier__v q[12], double need,
+    gap_barrier__m *far)
 {
-    double d0[3], d1[3], d2[3], c[3], h, t, size;
-    gap_barrier__sub3(f0, p, d0);
-    gap_barrier__sub3(f1, p, d1);
-    gap_barrier__sub3(f2, p, d2);
-    c[0] = d0[0] + d1[0] + d2[0]; c[1] = d0[1] + d1[1] + d2[1]; c[2] = d0[2] + d1[2] + d2[2];
-    size = gap_barrier__dot3(d0, d0) + gap_barrier__dot3(d1, d1) + gap_barrier__dot3(d2, d2);
-    h = gap_barrier__dot3(d0, c);
-    t = gap_barrier__dot3(d1, c);
-    h = t < h ? t : h;
-    t = gap_barrier__dot3(d2, c);
-    return gap_barrier__apart(t < h ? t : h, gap_barrier__dot3(c, c), reach, 4.0 * size);
+    gap_barrier__v d[3][3], c[3], h, t, cc, size = gap_barrier__set(0.0);
+    int i, k;
+    for (i = 0; i < 3; ++i)
+        for (k = 0; k < 3; ++k) d[i][k] = q[3 * i + 3 + k] - q[k];
+    for (k = 0; k < 3; ++k) c[k] = d[0][k] + d[1][k] + d[2][k];
+    gap_barrier__vdot(d[0], c, &h);
+    for (i = 0; i < 3; ++i) {
+        gap_barrier__vdot(d[i], d[i], &t);
+        size += 4.0 * t;
+        gap_barrier__vdot(d[i], c, &t);
+        h = gap_barrier__sel(gap_barrier__mask(t < h), t, h);
+    }
+    gap_barrier__vdot(c, c, &cc);
+    gap_barrier__apart(&h, &cc, &size, need, far);
 }
 
-/* The same for candidate a, b of kind vf or ee in 3D without radii; 0 if a number is wrong. */
-static inline int gap_barrier__far(const gap_barrier_mesh *m, const double *x, int kind, int a,
-    int b, double reach)
+/* far: a mask for each of n candidates, kind vf or ee in 3D without radii. q: x y z of the four
+   points of the first lanes, then those of the next. */
+GAP_BARRIER__BODY void gap_barrier__far(int kind, int n, const gap_barrier__v *q, double reach,
+    gap_barrier__m *far)
 {
-    unsigned nodes = (unsigned)m->nodes;
-    const int *e, *f;
-    if (kind == 3) {
-        if ((unsigned)a >= (unsigned)m->edges || (unsigned)b >= (unsigned)m->edges) return 0;
-        e = m->edge + 2 * (size_t)a;
-        f = m->edge + 2 * (size_t)b;
-        if ((unsigned)e[0] >= nodes || (unsigned)e[1] >= nodes || (unsigned)f[0] >= nodes
-            || (unsigned)f[1] >= nodes) return 0;
-        return gap_barrier__far_ee(x + 3 * (size_t)e[0], x + 3 * (size_t)e[1],
-            x + 3 * (size_t)f[0], x + 3 * (size_t)f[1], reach);
+    double need = 1.000001 * reach * reach;
+    int i;
+    for (i = 0; i < n; i += gap_barrier__lanes, q += 12, ++far) {
+        gap_barrier__m mask = {0};
+        if (kind == 3) gap_barrier__far_ee(q, need, &mask);
+        else gap_barrier__far_vf(q, need, &mask);
+        *far = mask;
     }
-    if ((unsigned)a >= nodes || (unsigned)b >= (unsigned)m->tris) return 0;
-    f = m->tri + 3 * (size_t)b;
-    if ((unsigned)f[0] >= nodes || (unsigned)f[1] >= nodes || (unsigned)f[2] >= nodes) return 0;
-    return gap_barrier__far_vf(x + 3 * (size_t)a, x + 3 * (size_t)f[0], x + 3 * (size_t)f[1],
-        x + 3 * (size_t)f[2], reach);
+}
+
+#define GAP_BARRIER__LANES(NAME, TARGET)                                                          \
+TARGET static inline void gap_barrier__far_##NAME(int kind, int n, const gap_barrier__v *q,       \
+    double reach, gap_barrier__m *far)                                                            \
+{                                                                                                 \
+    gap_barrier__far(kind, n, q, reach, far);                                                     \
+}                                                                                                 \
+TARGET static inline int gap_barrier__nearest_##NAME(int n, int count, const double *a,           \
+    double *out)                                                                                  \
+{                                                                                                 \
+    return gap_barrier__nearest(n, count, a, out);                                                \
+}
+#define GAP_BARRIER__AS_BUILT
+GAP_BARRIER__LANES(built, GAP_BARRIER__AS_BUILT)
+#ifdef GAP_BARRIER__AVX2
+GAP_BARRIER__LANES(avx2, __attribute__((target("avx2"))))
+#define GAP_BARRIER__BEST(what, args)                                                             \
+    (__builtin_cpu_supports("avx2") ? gap_barrier__##what##_avx2 args                             \
+                                    : gap_barrier__##what##_built args)
+#else
+#define GAP_BARRIER__BEST(what, args) gap_barrier__##what##_built args
+#endif
+
+static inline void gap_barrier__put(const double *x, int node, double *to)
+{
+    const double *p = x + 3 * (size_t)node;
+    to[0] = p[0]; to[gap_barrier__lanes] = p[1]; to[2 * gap_barrier__lanes] = p[2];
+}
+
+/* Corners of candidate i of a block; all 0, which proves nothing, if a number is wrong. */
+static inline void gap_barrier__corner(const gap_barrier_mesh *m, const double *x, int kind,
+    const int *pair, int i, double *at)
+{
+    enum { lanes = gap_barrier__lanes };
+    unsigned nodes = (unsigned)m->nodes;
+    const int *e = pair, *f;
+    double *to = at + (i / lanes * lanes * 12 + i % lanes);
+    int k, last;
+    if ((unsigned)pair[0] < (unsigned)(kind == 3 ? m->edges : m->nodes)
+        && (unsigned)pair[1] < (unsigned)(kind == 3 ? m->edges : m->tris)) {
+        e = kind == 3 ? m->edge + 2 * (size_t)pair[0] : pair;
+        f = kind == 3 ? m->edge + 2 * (size_t)pair[1] : m->tri + 3 * (size_t)pair[1];
+        last = kind == 3 ? e[1] : f[2];
+        if ((unsigned)e[0] < nodes && (unsigned)last < nodes && (unsigned)f[0] < nodes
+            && (unsigned)f[1] < nodes) {
+            gap_barrier__put(x, e[0], to);
+            gap_barrier__put(x, last, to + 3 * lanes);
+            gap_barrier__put(x, f[0], to + 6 * lanes);
+            gap_barrier__put(x, f[1], to + 9 * lanes);
+            return;
+        }
+    }
+    for (k = 0; k < 12; ++k) to[k * lanes] = 0.0;
 }
 
 /* gap_barrier__off, 1 + type, or what is wrong */
@@ -1560,18 +1645,27 @@ static inline int gap_barrier__probe(const gap_barrier__job *job, int a, int b)
 static inline void gap_barrier__probe_range(void *ctx, int begin, int end, int worker)
 {
     gap_barrier__job *job = (gap_barrier__job *)ctx;
-    int i, chunk = begin / gap_barrier__grain, active = 0, worst = 0, code, kind = job->kind;
-    int quick = job->mesh->dim == 3 && !job->mesh->radius && (kind == 2 || kind == 3);
-    double reach = job->set->dhat;
+    int i, j, n, chunk = begin / gap_barrier__grain, active = 0, worst = 0, code;
+    int kind = job->kind, quick = job->mesh->dim == 3 && !job->mesh->radius && kind / 2 == 1;
+    gap_barrier__v at[gap_barrier__block * 12 / gap_barrier__lanes];
+    gap_barrier__m mask[gap_barrier__block / gap_barrier__lanes];
+    const long long *far = (const long long *)mask; /* a vector may be read as its elements */
     (void)worker;
-    for (i = begin; i < end; ++i) {
+    memset(at, 0, sizeof at);
+    memset(mask, 0, sizeof mask);
+    for (i = begin; i < end; i += n) {
         const int *pair = job->pair + 2 * (size_t)i;
-        if (quick && gap_barrier__far(job->mesh, job->x, kind, pair[0], pair[1], reach))
+        n = end - i < gap_barrier__block ? end - i : gap_barrier__block;
+        for (j = 0; j < n && quick; ++j)
+            gap_barrier__corner(job->mesh, job->x, kind, pair + 2 * j, j, (double *)at);
+        if (quick) GAP_BARRIER__BEST(far, (kind, n, at, job->set->dhat, mask));
+        for (j = 0; j < n; ++j) {
             code = gap_barrier__off;
-        else code = gap_barrier__probe(job, pair[0], pair[1]);
-        job->code[i] = (unsigned char)code;
-        if (code >= gap_barrier__touch) worst = code > worst ? code : worst;
-        else active += code != 0;
+            if (!far[j]) code = gap_barrier__probe(job, pair[2 * j], pair[2 * j + 1]);
+            job->code[i + j] = (unsigned char)code;
+            if (code >= gap_barrier__touch) worst = code > worst ? code : worst;
+            else active += code != 0;
+        }
     }
     job->chunk[2 * chunk] = active;
     job->chunk[2 * chunk + 1] = active;
@@ -2501,13 +2595,14 @@ static inline void gap_barrier__project(int n, int count, double *a)
     double before[81 + 25 * gap_barrier__lanes], top, left;
     int i, k, size = n * n;
     memcpy(before, a, (size_t)(size * count) * sizeof *a);
-    gap_barrier__nearest(n, count, a, a);
+    GAP_BARRIER__BEST(nearest, (n, count, a, a));
     for (i = 0; i < count; ++i) {
         for (top = left = 0.0, k = 0; k < size; ++k) {
             top = fabs(before[i * size + k]) > top ? fabs(before[i * size + k]) : top;
             left = fabs(a[i * size + k]) > left ? fabs(a[i * size + k]) : left;
         }
-        if (left < 1e-2 * top) gap_barrier__nearest(n, 1, a + i * size, a + i * size);
+        if (left < 1e-2 * top)
+            GAP_BARRIER__BEST(nearest, (n, 1, a + i * size, a + i * size));
     }
 }
 

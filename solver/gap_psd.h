@@ -105,8 +105,12 @@ GAP_PSD_API gap_psd_status gap_psd_svd_batch(int rows, int cols, int begin, int 
 #define GAP_PSD_ASSERT(x) assert(x)
 #endif
 
-/* Builds for plain x86-64 work on four matrices at a time and choose AVX2 at run time: functions of
-   the blocks are always inlined, into functions that carry the target. Without "fma": there is
+/* [block lanes home] one matrix per lane: the same text for vectors and for plain doubles */
+/* A vector never crosses a function boundary by value: its size may exceed the registers.
+   Masks are 0 or -1. Every operation here acts on each lane by itself, so that a lane's bits do
+   not depend on its neighbours, nor on how many there are. */
+/* Builds for plain x86-64 work on four matrices at a time and choose AVX2 at run time: functions
+   on lanes are always inlined, into functions that carry the target. Without "fma": there is
    nothing to contract, and both give the same bits. A Windows GCC does not align the stack for
    32 byte vectors. */
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__AVX__) && !defined(_WIN32) \
@@ -115,11 +119,6 @@ GAP_PSD_API gap_psd_status gap_psd_svd_batch(int rows, int cols, int begin, int 
 #define GAP_PSD__AVX2
 #endif
 #endif
-
-/* [block lanes home] one matrix per lane: the same text for vectors and for plain doubles */
-/* A vector never crosses a function boundary by value: its size may exceed the registers.
-   Masks are 0 or -1. Every operation here acts on each lane by itself, so that a lane's bits do
-   not depend on its neighbours, nor on how many there are. */
 #ifdef GAP_PSD__AVX2
 #define GAP_PSD__BODY static inline __attribute__((always_inline))
 #else
