@@ -307,7 +307,7 @@ static int fd_smooth(const fd_case *c, const double *x, double h)
 
 static MunitResult test_derivatives(const MunitParameter params[], void *data)
 {
-    int i, j, k, n, tried[4][9] = {{0}}, count = util_count(3000, 100000), type;
+    int i, j, k, n, tried[4][9] = {{0}}, count = util_count(20000, 100000), type;
     (void)params; (void)data;
     for (i = 0; i < count; ++i) {
         double x[12], p[12], plane[6], g[12], h[144], d2, w[4], sum, r[3];
