@@ -31,6 +31,8 @@ static const char help[] =
     "  --overwrite     replace what is in DIR\n"
     "  --verify        exact check for intersections and inversions after every step\n"
     "  --expect        check the scene's expectations at the end; exit 1 if one is not met\n"
+    "  --variant V     with the values of one of the scene's variants\n"
+    "  --variants      name them and stop\n"
     "  --check         read the scene, say what looks unwise, do not run\n"
     "  --ccd inclusion|additive   certified (default) or cheaper collision detection\n"
     "  --scale S       multiply all lengths by S (a power of two gives the same bits times S)\n"
@@ -63,9 +65,10 @@ static const char demo[] =
     "\"time\": {\"dt\": 0.02, \"tend\": 2.0}}\n";
 
 typedef struct options {
-    const char *scene, *dir, *mesh_dir;
+    const char *scene, *dir, *mesh_dir, *variant;
     long long steps;
     int threads, resume, overwrite, verify, expect, check, additive, every, vtu, obj, gltf, forces;
+    int variants;
     double scale;
 } options;
 
@@ -459,10 +462,35 @@ static int loop(run *r)
 }
 
 /* ---------------------------------------------------------------- expectations and advice */
+/* Prints each quantity and whether it is as expected; returns how many are not, or -1. */
+static int compare(run *r, const scene *sc, const char *yes, const char *no)
+{
+    int i, missed = 0, ok;
+    double v;
+    for (i = 0; i < sc->expects; ++i) {
+        const scene_expect *e = &sc->expect[i];
+        if (!sim_quantity(r->s, e->name, e->body, &v)) {
+            fail(2, "expect, line %d: unknown quantity \"%s\" or body \"%s\"", e->line, e->name,
+                e->body);
+            return -1;
+        }
+        v /= sim_quantity_unit(e->name, r->sc->scale);
+        ok = v >= e->low && v <= e->high;
+        printf("%s  %s %s = %.9g in [%.9g, %.9g]\n", ok ? yes : no, e->body, e->name, v, e->low,
+            e->high);
+        missed += !ok;
+    }
+    return missed;
+}
+
+/* The scene's own expectations must be met; those of the other one of its pair must not. */
 static int expectations(run *r)
 {
     const scene *sc = r->sc;
-    int i, bad = 0;
+    const char *mine = r->o->variant ? r->o->variant : "", *other = strcmp(mine, sc->pair) ?
+        sc->pair : "";
+    int bad = 0, missed;
+    scene twin;
     double v;
     if (sc->expect_contact >= 0) {
         sim_quantity(r->s, "contacts", "", &v);
@@ -470,22 +498,16 @@ static int expectations(run *r)
         printf("%s  contact %s\n", bad ? "MISSED" : "met   ", v > 0.0 ? "happened" :
             "did not happen");
     }
-    for (i = 0; i < sc->expects; ++i) {
-        const scene_expect *e = &sc->expect[i];
-        int ok, power = !strcmp(e->name, "contacts") ? 0 : !strncmp(e->name, "force_", 6) ? 4 : 1;
-        if (!sim_quantity(r->s, e->name, e->body, &v)) {
-            return fail(2, "expect, line %d: unknown quantity \"%s\" or body \"%s\"", e->line,
-                e->name,
-                e->body);
-        }
-        v /= pow(sc->scale, power); /* expectations are of the scene as written */
-        ok = v >= e->low && v <= e->high;
-        printf("%s  %s %s = %.9g in [%.9g, %.9g]\n", ok ? "met   " : "MISSED", e->body, e->name, v,
-            e->low,
-            e->high);
-        bad |= !ok;
-    }
-    return bad;
+    if (sc->published_newton > 0.0) printf("published newton = %g\n", sc->published_newton);
+    missed = compare(r, sc, "met   ", "MISSED");
+    if (missed < 0) return 2;
+    bad |= missed > 0;
+    if (!sc->pair[0] || (mine[0] && strcmp(mine, sc->pair))) return bad;
+    if (!scene_read(&twin, "gap-sim", r->o->scene, r->o->mesh_dir, r->o->scale, other)) return 2;
+    missed = compare(r, &twin, "other ", "other ");
+    printf("%s  is not what \"%s\" expects\n", missed > 0 ? "met   " : "MISSED", other);
+    scene_free(&twin);
+    return missed < 0 ? 2 : bad || missed == 0;
 }
 
 /* What --check prints: the numbers that decide how contact behaves, then what looks unwise. */
@@ -548,6 +570,7 @@ static int parse(int argc, char **argv, options *o)
         else if (!strcmp(a, "--verify")) o->verify = 1;
         else if (!strcmp(a, "--expect")) o->expect = 1;
         else if (!strcmp(a, "--check")) o->check = 1;
+        else if (!strcmp(a, "--variants")) o->variants = 1;
         else if (!strcmp(a, "--vtu")) o->vtu = 1;
         else if (!strcmp(a, "--obj")) o->obj = 1;
         else if (!strcmp(a, "--gltf")) o->gltf = 1;
@@ -561,6 +584,7 @@ static int parse(int argc, char **argv, options *o)
             ++i;
             if (!strcmp(a, "-o")) o->dir = v;
             else if (!strcmp(a, "--mesh-dir")) o->mesh_dir = v;
+            else if (!strcmp(a, "--variant")) o->variant = v;
             else if (!strcmp(a, "--steps")) ok = (o->steps = strtoll(v, &end, 10)) >= 0 && *v &&
                 !*end;
             else if (!strcmp(a, "--threads")) ok = (o->threads = (int)strtol(v, &end, 10)) > 0 &&
@@ -646,7 +670,8 @@ int main(int argc, char **argv)
     o.scale = 1.0;
     code = parse(argc, argv, &o);
     if (code) return code - 1;
-    if (o.scene) ok = scene_read(&sc, "gap-sim", o.scene, o.mesh_dir, o.scale);
+    if (o.variants) return o.scene && scene_variants("gap-sim", o.scene, stdout) ? 0 : 2;
+    if (o.scene) ok = scene_read(&sc, "gap-sim", o.scene, o.mesh_dir, o.scale, o.variant);
     else ok = scene_parse(&sc, "gap-sim", "demo", demo, sizeof demo - 1, NULL, o.scale);
     if (!ok) return 2;
     code = simulate(&o, &sc, argv[0]);

@@ -706,19 +706,20 @@ static double arch_at(double s)
     return last;
 }
 
+/* Joints perpendicular to the curve; a block has the square section of its lower joint throughout.
+   Block i is moved apart from the crown by (i, -|i|) times the gap, counted from the crown. */
 static void map_arch(const maker *g, const double p[3], double x[3])
 {
     int i = (int)g->a[1], k;
-    double n = g->a[2], gap = g->a[3], scale = g->a[0] / 60.0, out[2][2], side;
+    double n = g->a[2], gap = g->a[3], scale = g->a[0] / 60.0, out[2][2], low, side;
+    double from = i - 0.5 * (n - 1.0);
+    low = fmin(arch_y(arch_at(i / n)), arch_y(arch_at((i + 1) / n)));
+    side = 10.0 - 0.05 * (low > 0.0 ? low : 0.0);
     for (k = 0; k < 2; ++k) { /* the two joints */
-        double at = arch_at((i + k) / n), m = arch_slope(at), len = sqrt(1.0 + m * m), pull;
-        double y = arch_y(at);
-        side = 10.0 - 0.05 * (y > 0.0 ? y : 0.0);
-        pull = k ? -0.5 * gap : 0.5 * gap; /* along the tangent, so that blocks start apart */
-        out[k][0] = at + pull / len - (p[1] - 0.5) * side * m / len;
-        out[k][1] = y + pull * m / len + (p[1] - 0.5) * side / len;
+        double at = arch_at((i + k) / n), m = arch_slope(at), len = sqrt(1.0 + m * m);
+        out[k][0] = at - (p[1] - 0.5) * side * m / len + from * gap;
+        out[k][1] = arch_y(at) + (p[1] - 0.5) * side / len - fabs(from) * gap;
     }
-    side = 10.0 - 0.05 * arch_y(arch_at((i + 0.5) / n));
     x[0] = scale * ((1.0 - p[0]) * out[0][0] + p[0] * out[1][0]);
     x[1] = scale * ((1.0 - p[0]) * out[0][1] + p[0] * out[1][1]);
     x[2] = scale * (p[2] - 0.5) * side;

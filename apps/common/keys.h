@@ -30,6 +30,7 @@ typedef struct reader {
     const char *program, *path, *mesh_dir;
     const key *key;
     int keys;
+    const json *root; /* the whole scene, for its parameters */
     int loose;  /* nodes of mesh files that nothing uses are points */
     int failed;
     unsigned char said[KEYS_MOST];

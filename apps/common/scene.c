@@ -3,6 +3,7 @@
 
 #define KEYS_TARGET scene
 #include "keys.h"
+#include "param.h"
 
 #include <stdint.h>
 
@@ -83,8 +84,14 @@ static const key keys[] = {
     {"expect.contact", 1, "true or false: did contact happen?"},
     {"expect.quantities", 1,
         "list of {name, body, value, tolerance | min, max} at the end: min_x..max_z,"
-        " mean_x..mean_z, speed, contacts, moved, force_x..force_z (contact force, N)"},
+        " mean_x..mean_z, speed, contacts, moved; of the mean velocity: velocity_x..velocity_z,"
+        " velocity; of the contact forces: force_x..force_z, support (1: they carry the weight)"},
     {"expect.fast", 1, "true: part of the default checks"},
+    {"expect.pair", 1,
+        "a variant: it and the scene as it stands must each miss what the other expects"},
+    {"expect.newton", 1, "published mean of Newton iterations per step, for the table"},
+    {"parameters", 1, "{name: value}; \"=name\" or \"=expression\" is that value anywhere else"},
+    {"variants", 1, "{name: {parameter: value}}, chosen by --variant"},
     {"scale", 1, "as --scale"},
     {"units", 0, ""},
     {"root_path", 0, ""},
@@ -436,9 +443,12 @@ static expr *value_of(reader *r, const json *v)
 {
     expr_error e;
     expr *x = NULL;
+    char text[4000];
     if (v->type == JSON_NUMBER) x = expr_number(v->number);
     else if (v->type != JSON_STRING) fail(r, v->line, "a value is a number or an expression");
-    else if (!(x = expr_parse(v->string, &e))) {
+    else if (!param_expand(r->root, v->string, text, sizeof text)) {
+        fail(r, v->line, "the expression is too long");
+    } else if (!(x = expr_parse(text, &e))) {
         fail(r, v->line, "expression \"%.60s\", column %d: %s", v->string, e.column, e.text);
     }
     if (!x) fail(r, v->line, "out of memory");
@@ -541,6 +551,8 @@ static void read_expect(reader *r, const json *root)
 {
     const json *v = at(root, "expect.quantities"), *c;
     scene *s = r->s;
+    snprintf(s->pair, sizeof s->pair, "%.63s", text_of(r, root, "expect.pair", ""));
+    s->published_newton = number(r, root, "expect.newton", 0.0, 0.0);
     s->expect_contact = at(root, "expect.contact") ? flag(r, root, "expect.contact", 0) : -1;
     for (c = v ? v->child : NULL; c && !r->failed; c = c->next) {
         scene_expect *e;
@@ -604,8 +616,8 @@ static void rescale(scene *s, double f)
     s->scale = f;
 }
 
-int scene_parse(scene *s, const char *program, const char *path, const char *text, size_t size,
-    const char *mesh_dir, double scale)
+int scene_parse_as(scene *s, const char *program, const char *path, const char *text, size_t size,
+    const char *mesh_dir, double scale, const char *variant)
 {
     json_error e;
     json *root = json_parse(text, size, &e);
@@ -622,8 +634,11 @@ int scene_parse(scene *s, const char *program, const char *path, const char *tex
     r.key = keys;
     r.keys = KEYS;
     if (!root) return fail(&r, e.line, "%s", e.text);
+    r.root = root;
     if (root->type != JSON_OBJECT) fail(&r, root->line, "a scene is an object");
-    else check_keys(&r, root, "");
+    else if (!param_apply(root, variant, &e.line, e.text, sizeof e.text)) {
+        fail(&r, e.line, "%s", e.text);
+    } else check_keys(&r, root, "");
     if (!r.failed) read_geometry(&r, json_get(root, "geometry"));
     if (!r.failed) read_time(&r, root);
     if (!r.failed) read_contact(&r, root);
@@ -657,11 +672,34 @@ int scene_parse(scene *s, const char *program, const char *path, const char *tex
     if (scale != 1.0) rescale(s, scale);
     s->hash = 14695981039346656037u;
     for (i = 0; i < size; ++i) s->hash = (s->hash ^ (unsigned char)text[i]) * 1099511628211u;
+    for (i = 0; variant && variant[i]; ++i) {
+        s->hash = (s->hash ^ (unsigned char)variant[i]) * 1099511628211u;
+    }
     s->hash ^= (unsigned long long)(scale * 1048576.0);
     return 1;
 }
 
-int scene_read(scene *s, const char *program, const char *path, const char *mesh_dir, double scale)
+int scene_parse(scene *s, const char *program, const char *path, const char *text, size_t size,
+    const char *mesh_dir, double scale)
+{
+    return scene_parse_as(s, program, path, text, size, mesh_dir, scale, NULL);
+}
+
+int scene_variants(const char *program, const char *path, FILE *out)
+{
+    json_error e;
+    json *root = json_read(path, &e);
+    const json *v;
+    if (!root) fprintf(stderr, "%s: %s:%d: %s\n", program, path, e.line, e.text);
+    if (!root) return 0;
+    v = json_get(root, "variants");
+    for (v = v ? v->child : NULL; v; v = v->next) if (v->key) fprintf(out, "%s\n", v->key);
+    json_free(root);
+    return 1;
+}
+
+int scene_read(scene *s, const char *program, const char *path, const char *mesh_dir, double scale,
+    const char *variant)
 {
     FILE *f = fopen(path, "rb");
     char *text = NULL;
@@ -680,7 +718,7 @@ int scene_read(scene *s, const char *program, const char *path, const char *mesh
         size += got;
     }
     fclose(f);
-    ok = got == 0 && scene_parse(s, program, path, text, size, mesh_dir, scale);
+    ok = got == 0 && scene_parse_as(s, program, path, text, size, mesh_dir, scale, variant);
     free(text);
     return ok;
 }

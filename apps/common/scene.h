@@ -83,14 +83,21 @@ typedef struct scene {
     scene_expect *expect;
     int expects;
     int expect_contact;   /* -1 not said, 0, 1 */
+    char pair[64];        /* variant whose expectations must be missed, and the other way round */
+    double published_newton; /* per step; 0 unknown */
     double scale;         /* what all lengths were multiplied by */
     unsigned long long hash; /* of the text and of what was scaled */
 } scene;
 
 /* 1, or 0 after a message `program: FILE:LINE: ...` on stderr; s is then empty. mesh_dir: where
    mesh
-   files are looked for first, may be NULL. scale: a power of two, 1 for none. */
-int scene_read(scene *s, const char *program, const char *path, const char *mesh_dir, double scale);
+   files are looked for first, may be NULL. scale: a power of two, 1 for none. variant: the name of
+   one (param.h), or NULL. */
+int scene_read(scene *s, const char *program, const char *path, const char *mesh_dir, double scale,
+    const char *variant);
+int scene_parse_as(scene *s, const char *program, const char *path, const char *text, size_t size,
+    const char *mesh_dir, double scale, const char *variant);
+int scene_variants(const char *program, const char *path, FILE *out); /* their names, one a line */
 int scene_parse(scene *s, const char *program, const char *path, const char *text, size_t size,
     const char *mesh_dir, double scale);
 void scene_free(scene *s);

@@ -91,6 +91,11 @@ struct sim {
     char why[300];           /* the last step did not converge because ... */
 };
 
+static double norm3(const double a[3])
+{
+    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -1925,42 +1930,84 @@ int sim_verify(sim *s, int *met, int *inverted)
     return status;
 }
 
-int sim_quantity(sim *s, const char *name, const char *body, double *out)
+/* Masses, extents and velocities of one body, or of all solids. */
+typedef struct summary {
+    double mass, low[3], high[3], mean[3], moved[3], velocity[3], fastest, force[3];
+} summary;
+
+static void summarise(const sim *s, const char *body, summary *q)
 {
-    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-    double mean[3] = {0, 0, 0}, moved[3] = {0, 0, 0}, mass = 0.0, fastest = 0.0;
-    int i, k, axis = name[0] ? name[strlen(name) - 1] - 'x' : -1;
+    int i, k;
+    memset(q, 0, sizeof *q);
+    for (k = 0; k < 3; ++k) {
+        q->low[k] = HUGE_VAL;
+        q->high[k] = -HUGE_VAL;
+    }
     for (i = 0; i < s->nodes; ++i) {
         const scene_body *b = &s->sc->body[s->nbody[i]];
         const double *x = s->x + 3 * (size_t)i, *v = s->S.v + 3 * (size_t)i;
         if (body[0] ? strcmp(b->name, body) != 0 : b->obstacle) continue;
-        mass += s->mass[i];
-        fastest = fmax(fastest, sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
+        q->mass += s->mass[i];
+        q->fastest = fmax(q->fastest, sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]));
         for (k = 0; k < 3; ++k) {
-            low[k] = fmin(low[k], x[k]);
-            high[k] = fmax(high[k], x[k]);
-            mean[k] += s->mass[i] * x[k];
-            moved[k] += s->mass[i] * (x[k] - s->rest[3 * i + k]);
+            q->low[k] = fmin(q->low[k], x[k]);
+            q->high[k] = fmax(q->high[k], x[k]);
+            q->mean[k] += s->mass[i] * x[k];
+            q->moved[k] += s->mass[i] * (x[k] - s->rest[3 * i + k]);
+            q->velocity[k] += s->mass[i] * v[k];
         }
     }
-    if (!(mass > 0.0)) return 0;
-    if (axis >= 0 && axis <= 2 && strncmp(name, "force_", 6) == 0) {
-        *out = 0.0;
-        for (i = 0; i < s->sc->bodies; ++i) {
-            const scene_body *b = &s->sc->body[i];
-            if (body[0] ? strcmp(b->name, body) != 0 : b->obstacle) continue;
-            *out += s->body_force[3 * i + axis];
-        }
-    } else if (strcmp(name, "speed") == 0) *out = fastest;
+    for (i = 0; i < s->sc->bodies; ++i) {
+        const scene_body *b = &s->sc->body[i];
+        if (body[0] ? strcmp(b->name, body) != 0 : b->obstacle) continue;
+        for (k = 0; k < 3; ++k) q->force[k] += s->body_force[3 * i + k];
+    }
+    for (k = 0; k < 3 && q->mass > 0.0; ++k) {
+        q->mean[k] /= q->mass;
+        q->moved[k] /= q->mass;
+        q->velocity[k] /= q->mass;
+    }
+}
+
+int sim_quantity(sim *s, const char *name, const char *body, double *out)
+{
+    static const char *const kinds[] = {"min_", "max_", "mean_", "velocity_", "force_"};
+    int axis = name[0] ? name[strlen(name) - 1] - 'x' : -1, i;
+    const double *of[5];
+    summary q;
+    summarise(s, body, &q);
+    if (!(q.mass > 0.0)) return 0;
+    of[0] = q.low;
+    of[1] = q.high;
+    of[2] = q.mean;
+    of[3] = q.velocity;
+    of[4] = q.force;
+    if (strcmp(name, "speed") == 0) *out = q.fastest;
     else if (strcmp(name, "contacts") == 0) *out = s->most_contacts;
-    else if (strcmp(name, "moved") == 0) {
-        *out = sqrt(moved[0] * moved[0] + moved[1] * moved[1] + moved[2] * moved[2]) / mass;
-    } else if (axis < 0 || axis > 2) return 0;
-    else if (strncmp(name, "min_", 4) == 0) *out = low[axis];
-    else if (strncmp(name, "max_", 4) == 0) *out = high[axis];
-    else if (strncmp(name, "mean_", 5) == 0) *out = mean[axis] / mass;
-    else return 0;
+    else if (strcmp(name, "moved") == 0) *out = norm3(q.moved);
+    else if (strcmp(name, "velocity") == 0) *out = norm3(q.velocity);
+    else if (strcmp(name, "support") == 0) { /* contact force against gravity by weight */
+        const double *g = s->sc->gravity;
+        *out = -(q.force[0] * g[0] + q.force[1] * g[1] + q.force[2] * g[2]) /
+            (q.mass * (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]));
+    }
+    else {
+        for (i = 0; i < 5; ++i) {
+            if (strncmp(name, kinds[i], strlen(kinds[i])) == 0 && name[strlen(kinds[i])] &&
+                !name[strlen(kinds[i]) + 1]) break;
+        }
+        if (i == 5 || axis < 0 || axis > 2) return 0;
+        *out = of[i][axis];
+    }
     return 1;
+}
+
+/* What a quantity is multiplied by if all lengths are: forces grow as rho l^3 a. */
+double sim_quantity_unit(const char *name, double scale)
+{
+    if (strcmp(name, "contacts") == 0 || strcmp(name, "support") == 0) return 1.0;
+    if (strncmp(name, "force_", 6) == 0) return scale * scale * scale * scale;
+    return scale;
 }
 
 /* ---------------------------------------------------------------- checkpoint */

@@ -74,6 +74,7 @@ int sim_verify(sim *s, int *met, int *inverted);
 
 /* Quantities for `expect`; 0 if the name is not known. */
 int sim_quantity(sim *s, const char *name, const char *body, double *out);
+double sim_quantity_unit(const char *name, double scale); /* its factor if lengths have one */
 
 /* Everything that the next step depends on, as bytes. */
 size_t sim_state_size(const sim *s);
