@@ -1063,6 +1063,20 @@ static void make_hole(maker *g)
 }
 
 /* ---------------------------------------------------------------- curves and points */
+/* Three points as a list of three numbers each. */
+static void make_triangle(maker *g)
+{
+    const json *list = param(g, "points"), *c, *d;
+    double x[9] = {0, 0, 0, 1, 0, 0, 0, 0, 1};
+    int n = 0;
+    for (c = list ? list->child : NULL; c; c = c->next) {
+        for (d = c->child; d; d = d->next) if (d->type == JSON_NUMBER && n < 9) x[n++] = d->number;
+    }
+    if (list && (list->count != 3 || n != 9)) fail(g, list->line, "points must be three points");
+    for (n = 0; n < 3; ++n) add_node(g, x[3 * n], x[3 * n + 1], x[3 * n + 2]);
+    if (!g->failed) add_tri(g, 0, 1, 2);
+}
+
 static void make_polyline(maker *g)
 {
     const json *list = param(g, "points"), *c, *d;
@@ -1181,6 +1195,7 @@ static const struct {
     {"cliff", make_cliff, 0, "size 1: frustum, 1.5 wide below, 1 wide on top"},
     {"crack", make_crack, 0, "size 1: slab 2 x 1 x 4 with a V groove along z"},
     {"hole", make_hole, 0, "size 1: block 2 x 1 x 2 with a square hole of side 1 along y"},
+    {"triangle", make_triangle, 0, "points [[0,0,0],[1,0,0],[0,0,1]]"},
     {"polyline", make_polyline, 0,
         "points [[x,y,z],...] or from [-0.5,0,0], to [0.5,0,0], segments 10"},
     {"points", make_points, 0, "count [10,1,10], spacing 0.1, jitter 0, seed 1"},
@@ -1196,8 +1211,9 @@ void gen_help(FILE *f)
         fprintf(f, "  %-11s%s\n", kinds[i].name, kinds[i].help);
     }
     fprintf(f, "Solids (box .. wedge) also take \"order\": 1..4 (curved where the shape is) and\n"
-               "\"surface\": true (only the triangles of their boundary). One number may stand\n"
-               "for a list of equal ones. Everything is centred at the origin, y is up, metres.\n");
+               "\"surface\": true (the triangles of their boundary; with \"only\": \"edges\" or\n"
+               "\"points\" just these). One number may stand for a list of equal\n"
+               "ones. Everything is centred at the origin, y is up, metres.\n");
 }
 
 static int refuse_unknown(maker *g)
@@ -1246,12 +1262,26 @@ static int to_surface(maker *g)
     return !g->failed;
 }
 
+/* A closed surface by its edges or its vertices alone: every edge is met twice, once upwards. */
+static void to_frame(maker *g, int edges)
+{
+    mesh *m = g->m;
+    int i, k;
+    for (i = 0; edges && i < m->tris && !g->failed; ++i) for (k = 0; k < 3; ++k) {
+        int a = m->tri[3 * i + k], b = m->tri[3 * i + (k + 1) % 3];
+        if (a < b) add_edge(g, a, b);
+    }
+    for (i = 0; !edges && i < m->nodes && !g->failed; ++i) add_point(g, i);
+    m->tris = 0;
+}
+
 int gen_make(const json *spec, mesh *m, mesh_error *error)
 {
     const json *kind = json_get(spec, "kind");
     maker g;
     size_t i, n = sizeof kinds / sizeof *kinds;
     int order = 1, surface = 0;
+    const json *only = NULL;
 
     memset(&g, 0, sizeof g);
     memset(m, 0, sizeof *m);
@@ -1268,12 +1298,18 @@ int gen_make(const json *spec, mesh *m, mesh_error *error)
     if (kinds[i].solid) {
         order = whole(&g, "order", 1, 1);
         surface = flag(&g, "surface");
+        only = surface ? param(&g, "only") : NULL;
+        if (only && (only->type != JSON_STRING || (strcmp(only->string, "edges") != 0 &&
+            strcmp(only->string, "points") != 0 && strcmp(only->string, "triangles") != 0))) {
+            fail(&g, only->line, "only must be \"edges\", \"points\" or \"triangles\"");
+        }
         if (order > 4) fail(&g, spec->line, "order must be 1 to 4");
         if (surface && order > 1) fail(&g, spec->line, "a surface has order 1");
     }
     if (!g.failed) kinds[i].make(&g);
     if (!g.failed) refuse_unknown(&g);
-    if (!g.failed && kinds[i].solid && finish_solid(&g, order) && surface) to_surface(&g);
+    if (!g.failed && kinds[i].solid && finish_solid(&g, order) && surface && to_surface(&g) &&
+        only && only->string[0] != 't') to_frame(&g, only->string[0] == 'e');
     if (!g.failed && m->order < 1) m->order = 1;
     free(g.tet);
     free(g.par);
