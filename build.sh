@@ -536,22 +536,72 @@ san() { # address and undefined on every test, threads on those that use the poo
         [ "$t" = "$p" ] && echo "$t"; done; done)
     [ -z "$pooled" ] || section_run tsan tests_jobs "$B/tsan" "-O1 -fsanitize=thread" $pooled
 }
-scene_one() { # SCENE DIR: run it, meet its expectations, and be certified by gap-check
+# A scene runs as it stands and once for each of its variants; those named paper* are the published
+# sizes, which only have to start and make three steps.
+scene_one() { # SCENE VARIANT DIR: run, meet the expectations, be certified by gap-check; one row
     case $1 in apps/scenes/rigid/*) prog=gap-rigid ;; *) prog=gap-sim ;; esac
-    rm -rf "$2"; mkdir -p "$(dirname "$2")"
-    "$B/$prog" "$1" -o "$2" --expect && "$B/gap-check" "$2"
+    case $2 in paper*) how="--steps 3" ;; *) how=--expect ;; esac
+    rm -rf "$3"; mkdir -p "$(dirname "$3")"
+    "$B/$prog" "$1" ${2:+--variant "$2"} -o "$3" $how > "$3.out"; rc=$?
+    cat "$3.out"
+    "$B/gap-check" "$3" > "$3.check" || rc=1
+    cat "$3.check"
+    scene_row "$(basename "$3")" "$3" $rc > "$3.row"
+    return $rc
 }
-scenes_jobs() { # NAME... | nothing = all small ones
-    list=$(find apps/scenes -name '*.json' ! -name '*.paper.json' 2>/dev/null | sort)
-    if [ "${1:-}" = fast ]; then list=$(grep -l '"fast": *true' $list /dev/null); shift; fi
+scene_row() { # NAME DIR RC: a line of the table
+    awk -F, -v name="$1" -v rc="$3" -v out="$2.out" -v check="$2.check" '
+        NR > 1 { n++; newton += $3; if ($3 > most) most = $3; c += $5; if ($5 > full) full = $5
+                 if ($6 != "nan" && (gap == "" || $6 + 0 < gap + 0)) gap = $6 }
+        END {
+            published = "-"; said = "-"; met = rc ? "MISSED" : "met"
+            while ((getline line < out) > 0) {
+                if (line ~ /^published/) { split(line, w, " "); published = w[4] }
+                if (line ~ /^(met|MISSED).* = / && (said == "-" || (line ~ /^MISSED/ && !bad))) {
+                    bad = line ~ /^MISSED/; sub(/^[A-Za-z]* */, "", line); said = line
+                    sub(/ in \[.*/, "", said)
+                }
+            }
+            if (said == "-" && !rc) met = "ran"
+            while ((getline line < check) > 0) if (line ~ /^frames=/) {
+                split(line, w, " "); split(w[1], f, "="); split(w[2], x, "="); split(w[3], v, "=")
+                exact = x[2] + v[2] " in " f[2]
+            }
+            if (n) printf "| %s | %d | %.2f (%d) | %s | %.0f (%d) | %s | %s | %s | %s |\n", name, n,
+                newton / n, most, published, c / n, full, gap == "" ? "-" : sprintf("%.1e", gap),
+                said, met, exact
+            else printf "| %s | did not start | | | | | | MISSED | |\n", name
+        }' "$2/stats.csv" 2>/dev/null || echo "| $1 | did not start | | | | | | MISSED | |"
+}
+scenes_jobs() { # fast | paper | NAME... | nothing = all but the published sizes
+    list=$(find apps/scenes -name '*.json' 2>/dev/null | sort)
+    kind=small
+    case ${1:-} in
+    fast) list=$(grep -l '"fast": *true' $list /dev/null); shift ;;
+    paper) kind=paper; shift ;;
+    esac
+    rm -f "$B"/scenes/*.row
     for s in $list; do
         n=$(basename "$s" .json)
-        if [ $# -gt 0 ]; then
-            hit=0; for want in "$@"; do [ "$want" = "$n" ] && hit=1; done
-            [ $hit = 1 ] || continue
-        fi
-        job "scene $n" "exec '$ROOT/build.sh' _call scene_one $s $B/scenes/$n"
+        variants=""
+        case $s in apps/scenes/rigid/*) ;; *) variants=$("$B/gap-sim" "$s" --variants) ;; esac
+        for v in "" $variants; do
+            case $v in paper*) size=paper ;; *) size=small ;; esac
+            full=$n${v:+--$v}
+            if [ $# -gt 0 ]; then
+                hit=0; for want in "$@"; do case $want in "$n" | "$full") hit=1 ;; esac; done
+                [ $hit = 1 ] || continue
+                case "$size:$*" in paper:*paper*) ;; paper:*) continue ;; esac
+            elif [ $size != $kind ]; then continue; fi
+            job "scene $full" "exec '$ROOT/build.sh' _call scene_one $s '$v' $B/scenes/$full"
+        done
     done
+}
+scenes_table() {
+    echo "| scene | steps | newton (max) | published | contacts (max) | least gap, m | measured |" \
+        "outcome | intersections and inversions in frames |"
+    echo "|---|---|---|---|---|---|---|---|---|"
+    cat "$B"/scenes/*.row 2>/dev/null
 }
 readme_picture() {
     apps_only
@@ -600,7 +650,7 @@ help() {
 ./build.sh apps          programs, into build/
 ./build.sh bench [NAME]  benchmarks, beside their peers where those are installed
 ./build.sh fuzz [NAME]   fuzzers, FUZZ_SECONDS each (60)
-./build.sh scenes [NAME] scenes with known outcomes
+./build.sh scenes [fast | paper | NAME[--VARIANT]]   scenes with known outcomes, ends with a table
 ./build.sh sync          stamp shared blocks, refresh the README's table
 ./build.sh readme        sync, and draw the README's picture
 ./build.sh clean         remove build/
@@ -625,7 +675,7 @@ quick) quick ;;
 apps) section_run apps apps_jobs; finish ;;
 bench) bench "$@" ;;
 fuzz) section_run fuzz fuzz_jobs "$@"; finish ;;
-scenes) apps_only; section_run scenes scenes_jobs "$@"; finish ;;
+scenes) apps_only; section_run scenes scenes_jobs "$@"; scenes_table; finish ;;
 sync) sync ;;
 readme) sync; readme_picture ;;
 clean) rm -rf "$B" ;;
