@@ -76,6 +76,22 @@ static void check_surface(const mesh *m, int closed, int euler)
     free(edge);
 }
 
+/* Every edge is walked once in either direction. */
+static void check_turned(const mesh *m)
+{
+    int i, j, k;
+    for (i = 0; i < m->tris; ++i) for (k = 0; k < 3; ++k) {
+        int a = m->tri[3 * i + k], b = m->tri[3 * i + (k + 1) % 3], met = 0;
+        if (m->tris > 1000 && i % 16) continue; /* a search for each */
+        for (j = 0; j < 3 * m->tris; ++j) {
+            int c = m->tri[j], d = m->tri[j - j % 3 + (j + 1) % 3];
+            munit_assert_false(a == c && b == d && j != 3 * i + k);
+            met += c == b && d == a;
+        }
+        munit_assert_int(met, ==, 1);
+    }
+}
+
 static MunitResult solids(const MunitParameter params[], void *data)
 {
     static const struct {
@@ -191,6 +207,113 @@ static MunitResult surfaces(const MunitParameter params[], void *data)
     return MUNIT_OK;
 }
 
+/* Closed shells: closed, turned outwards, of known volume; a polygon of n corners has
+   n/(2 pi) sin(2 pi/n) of the circle's area. */
+static MunitResult machine_parts(const MunitParameter params[], void *data)
+{
+    double round32 = 32 * sin(UTIL_PI / 16) / 2, round24 = 24 * sin(UTIL_PI / 12) / 2;
+    double round16 = 16 * sin(UTIL_PI / 8) / 2;
+    struct {
+        const char *text;
+        int euler;
+        double volume, tolerance;
+    } want[] = {{"{\"kind\":\"lathe\",\"points\":[[0,-1],[2,-1],[2,1],[0,1]]}", 2, 0, 1e-13},
+        {"{\"kind\":\"lathe\",\"points\":[[0,1],[2,1],[2,-1],[0,-1]]}", 2, 0, 1e-13},
+        {"{\"kind\":\"lathe\",\"points\":[[1,-1],[2,-1],[2,1],[1,1]]}", 0, 0, 1e-13},
+        {"{\"kind\":\"plate\",\"points\":[[0,0],[3,0],[3,1],[1,1],[1,2],[0,2]],"
+            "\"thickness\":2}", 2, 8, 1e-13},
+        {"{\"kind\":\"plate\",\"points\":[[0,2],[3,2],[3,0],[0,0]],\"holes\":[{\"center\":[1,1],"
+            "\"radius\":0.5},[[2,0.5],[2.5,0.5],[2.5,1.5],[2,1.5]]],\"thickness\":1}", -2, 0,
+            1e-13},
+        {"{\"kind\":\"plate\",\"points\":{\"radius\":2,\"segments\":32},\"thickness\":1,\"pins\":"
+            "[{\"center\":[1,0.3],\"radius\":0.5}],\"pin_height\":3}", 2, 0, 1e-13},
+        {"{\"kind\":\"bolt\"}", 2, 0, 2e-3}, {"{\"kind\":\"nut\"}", 0, 0, 2e-3},
+        {"{\"kind\":\"link\",\"radius\":0.1,\"segments\":32,\"sides\":32}", 0, 0, 1e-2},
+        {"{\"kind\":\"arch-block\",\"flat\":true,\"surface\":true}", 2, 0, -1}};
+    /* thread: mean of r^2 over a triangle wave is core^2 + core depth + depth^2 / 3 */
+    double thread = 0.02 * 0.02 + 0.02 * 0.005 + 0.005 * 0.005 / 3;
+    size_t i;
+    int k;
+    (void)params;
+    (void)data;
+    want[0].volume = want[1].volume = round32 * 8;
+    want[2].volume = round32 * 6;
+    want[4].volume = 6 - 0.25 * round16 - 0.5;
+    want[5].volume = round32 * 4 + round16 * 0.25 * 3;
+    want[6].volume = round24 * (thread * 0.05 + 0.04 * 0.04 * 0.02);
+    want[7].volume = round24 * (0.04 * 0.04 - thread) * 0.02;
+    want[8].volume = UTIL_PI * 0.01 * (1 + 0.5 * UTIL_PI);
+    for (i = 0; i < sizeof want / sizeof *want; ++i) {
+        mesh m;
+        double v = 0;
+        make(want[i].text, &m);
+        check_surface(&m, 1, want[i].euler);
+        for (k = 0; k < m.tris; ++k) {
+            const double *a = m.x + 3 * m.tri[3 * k], *b = m.x + 3 * m.tri[3 * k + 1];
+            const double *c = m.x + 3 * m.tri[3 * k + 2];
+            v += (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
+                + a[2] * (b[0] * c[1] - b[1] * c[0])) / 6;
+        }
+        munit_assert_double(v, >, 0);
+        check_turned(&m);
+        if (want[i].tolerance >= 0 && util_rel(v, want[i].volume, 0) > want[i].tolerance)
+            munit_errorf("%s: volume %.17g, not %.17g", want[i].text, v, want[i].volume);
+        mesh_free(&m);
+    }
+    return MUNIT_OK;
+}
+
+static MunitResult wires_and_points(const MunitParameter params[], void *data)
+{
+    double sum = 0;
+    mesh m;
+    int i;
+    (void)params;
+    (void)data;
+    make("{\"kind\":\"link\",\"segments\":64}", &m);
+    munit_assert_int(m.edges, ==, m.nodes);
+    for (i = 0; i < m.edges; ++i) {
+        const double *a = m.x + 3 * m.edge[2 * i], *b = m.x + 3 * m.edge[2 * i + 1];
+        sum += sqrt(pow(a[0] - b[0], 2) + pow(a[1] - b[1], 2) + pow(a[2] - b[2], 2));
+    }
+    munit_assert_double(util_rel(sum, 1 + 0.5 * UTIL_PI, 0), <, 1e-3);
+    mesh_free(&m);
+    make("{\"kind\":\"point-ball\",\"frequency\":3}", &m);
+    munit_assert_int(m.tris, ==, 0);
+    munit_assert_int(m.points, ==, 92);
+    mesh_free(&m);
+    make("{\"kind\":\"slice-ball\",\"slices\":5,\"segments\":12}", &m);
+    munit_assert_int(m.tris, ==, 60);
+    check_surface(&m, 0, 0);
+    mesh_free(&m);
+    return MUNIT_OK;
+}
+
+/* A bolt in its nut at the same place, and turned and moved along the thread, does not meet it. */
+static MunitResult thread_fits(const MunitParameter params[], void *data)
+{
+    int k, i;
+    (void)params;
+    (void)data;
+    for (k = 0; k < 5; ++k) {
+        double turn = 0.37 * k, c = cos(2 * UTIL_PI * turn), s = sin(2 * UTIL_PI * turn);
+        mesh bolt, nut;
+        make("{\"kind\":\"bolt\"}", &bolt);
+        make("{\"kind\":\"nut\",\"radius\":0.0205,\"outer\":0.04}", &nut);
+        for (i = 0; i < bolt.nodes; ++i) { /* phase = y / pitch - angle / 2 pi */
+            double *x = bolt.x + 3 * i, z = x[2];
+            x[2] = s * x[0] + c * z;
+            x[0] = c * x[0] - s * z;
+            x[1] += 0.01 * turn + 0.02;
+        }
+        mesh_append(&bolt, &nut);
+        check_surface(&bolt, 1, 2);
+        mesh_free(&bolt);
+        mesh_free(&nut);
+    }
+    return MUNIT_OK;
+}
+
 /* The blocks of an arch lie beside each other without meeting. */
 static MunitResult arch_blocks_are_apart(const MunitParameter params[], void *data)
 {
@@ -226,7 +349,19 @@ static MunitResult refuses(const MunitParameter params[], void *data)
         {"{\"kind\":\"torus\",\"minor\":1}", "minor"},
         {"{\"kind\":\"arch-block\",\"index\":25}", "index"},
         {"{\"kind\":\"polyline\",\"points\":[[1,2]]}", "two points"},
-        {"{\"kind\":\"ball\",\"surface\":1}", "true or false"}};
+        {"{\"kind\":\"ball\",\"surface\":1}", "true or false"},
+        {"{\"kind\":\"lathe\"}", "list of points"},
+        {"{\"kind\":\"lathe\",\"points\":[[0,0],[1,0],[1,1]]}", "axis"},
+        {"{\"kind\":\"lathe\",\"points\":[[1,0],[0,1],[1,2]]}", "axis"},
+        {"{\"kind\":\"plate\",\"points\":[[0,0],[1,0],[0,1]],\"holes\":[{\"center\":[5,5]}]}",
+            ""},
+        {"{\"kind\":\"plate\",\"points\":[[0,0],[1,1],[1,0],[0,1]]}", "crosses"},
+        {"{\"kind\":\"plate\",\"points\":[[0,0],[1,1]]}", "three points"},
+        {"{\"kind\":\"plate\",\"points\":{\"radios\":1}}", "radios"},
+        {"{\"kind\":\"nut\",\"outer\":0.02}", "wider"},
+        {"{\"kind\":\"bolt\",\"segments\":5}", "even"},
+        {"{\"kind\":\"link\",\"width\":2}", "length"},
+        {"{\"kind\":\"link\",\"radius\":1}", "radius"}};
     size_t i;
     (void)params;
     (void)data;
@@ -246,6 +381,9 @@ static MunitTest tests[] = {
     {"/solids", solids, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/curved", curved, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/surfaces", surfaces, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {"/machine_parts", machine_parts, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {"/wires_and_points", wires_and_points, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {"/thread_fits", thread_fits, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/arch_blocks_are_apart", arch_blocks_are_apart, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/refuses", refuses, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {NULL, NULL, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL}};

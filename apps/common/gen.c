@@ -717,8 +717,13 @@ static void map_arch(const maker *g, const double p[3], double x[3])
     side = 10.0 - 0.05 * (low > 0.0 ? low : 0.0);
     for (k = 0; k < 2; ++k) { /* the two joints */
         double at = arch_at((i + k) / n), m = arch_slope(at), len = sqrt(1.0 + m * m);
+        double y = arch_y(at) + (p[1] - 0.5) * side / len;
         out[k][0] = at - (p[1] - 0.5) * side * m / len + from * gap;
-        out[k][1] = arch_y(at) + (p[1] - 0.5) * side / len - fabs(from) * gap;
+        if (g->a[4] != 0.0 && (i + k == 0 || i + k == n)) { /* a foot: along the tangent to y 0 */
+            out[k][0] -= y / m;
+            y = 0.0;
+        }
+        out[k][1] = y - fabs(from) * gap;
     }
     x[0] = scale * ((1.0 - p[0]) * out[0][0] + p[0] * out[1][0]);
     x[1] = scale * ((1.0 - p[0]) * out[0][1] + p[0] * out[1][1]);
@@ -732,6 +737,7 @@ static void make_arch_block(maker *g)
     g->a[1] = whole(g, "index", 0, 0);
     g->a[2] = whole(g, "blocks", 25, 1);
     g->a[3] = number(g, "gap", 0.1, 0.0);
+    g->a[4] = flag(g, "flat");
     wholes(g, "cells", 3, n, 1);
     if (g->a[1] >= g->a[2]) fail(g, g->spec->line, "index must be below blocks");
     g->map = map_arch;
@@ -1167,6 +1173,503 @@ static void make_squares(maker *g)
     }
 }
 
+/* ---------------------------------------------------------------- parts of machines */
+/* n nodes around y at one height; r: n radii. The first node. */
+static int ring(maker *g, int n, double y, const double *r)
+{
+    int i, first = g->m->nodes;
+    for (i = 0; i < n; ++i) {
+        double angle = 2 * PI * i / n;
+        add_node(g, r[i] * cos(angle), y, r[i] * sin(angle));
+    }
+    return first;
+}
+
+static int circle(maker *g, int n, double y, double r)
+{
+    double *all = malloc((size_t)n * sizeof *all);
+    int i, first = 0;
+    if (!all) fail(g, 0, "out of memory");
+    for (i = 0; i < n && all; ++i) all[i] = r;
+    if (all) first = ring(g, n, y, all);
+    free(all);
+    return first;
+}
+
+/* Between two rings, outside where b is above a; diagonals run upwards with the angle. */
+static void strip(maker *g, int n, int a, int b)
+{
+    int i;
+    for (i = 0; i < n; ++i) {
+        int j = (i + 1) % n;
+        add_tri(g, a + i, b + j, a + j);
+        add_tri(g, a + i, b + i, b + j);
+    }
+}
+
+/* From a node on the axis to a ring, facing up or down. */
+static void fan(maker *g, int n, int pole, int a, int up)
+{
+    int i;
+    for (i = 0; i < n; ++i) {
+        int j = (i + 1) % n;
+        add_tri(g, pole, up ? a + j : a + i, up ? a + i : a + j);
+    }
+}
+
+/* Turn all triangles if the volume that they enclose is negative. */
+static void face_outwards(maker *g)
+{
+    double volume = 0.0;
+    int i;
+    for (i = 0; i < g->m->tris && !g->failed; ++i) {
+        const int *t = g->m->tri + 3 * (size_t)i;
+        const double *a = g->m->x + 3 * (size_t)t[0], *b = g->m->x + 3 * (size_t)t[1];
+        const double *c = g->m->x + 3 * (size_t)t[2];
+        volume += a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
+            + a[2] * (b[0] * c[1] - b[1] * c[0]);
+    }
+    for (i = 0; i < g->m->tris && volume < 0.0; ++i) {
+        int *t = g->m->tri + 3 * (size_t)i, swap = t[1];
+        t[1] = t[2];
+        t[2] = swap;
+    }
+}
+
+/* A thread is a triangle wave of the phase y / pitch - angle / turn. With as many rows in a pitch
+   as columns in a turn the phase is constant along the diagonals of the grid: ridges and grooves
+   are edges of the mesh, and a nut and a bolt with the same pitch fit wherever they are turned. */
+static int thread(maker *g, int n, double y, double core, double depth, double pitch)
+{
+    double *r = malloc((size_t)n * sizeof *r);
+    int i, first = 0;
+    if (!r) fail(g, 0, "out of memory");
+    for (i = 0; i < n && r; ++i) {
+        double phase = y / pitch - (double)i / n;
+        phase -= floor(phase);
+        r[i] = core + depth * (1.0 - fabs(2.0 * phase - 1.0));
+    }
+    if (r) first = ring(g, n, y, r);
+    free(r);
+    return first;
+}
+
+/* Rings of a thread from y0 upwards, joined; the first and the last ring. */
+static void thread_rows(maker *g, int n, int turns, double y0, int inside, int end[2])
+{
+    double core = g->a[0], depth = g->a[1], pitch = g->a[2];
+    int j, last = -1, now;
+    if (2.0 * n * n * turns > MOST) fail(g, g->spec->line, "more than %d triangles", MOST);
+    for (j = 0; j <= n * turns && !g->failed; ++j) {
+        now = thread(g, n, y0 + pitch * j / n, core, depth, pitch);
+        if (last < 0) end[0] = now;
+        else if (inside) {
+            int i;
+            for (i = 0; i < n; ++i) { /* as a strip, seen from the other side */
+                int k = (i + 1) % n;
+                add_tri(g, last + i, last + k, now + k);
+                add_tri(g, last + i, now + k, now + i);
+            }
+        } else strip(g, n, last, now);
+        end[1] = last = now;
+    }
+}
+
+static int thread_params(maker *g)
+{
+    int n = whole(g, "segments", 24, 4);
+    if (n % 2) fail(g, g->spec->line, "segments must be even");
+    g->a[0] = length(g, "radius", 0.02);
+    g->a[1] = length(g, "depth", 0.005);
+    g->a[2] = length(g, "pitch", 0.01);
+    return n;
+}
+
+/* Shaft from y = -turns pitch to 0, a round head above it. */
+static void make_bolt(maker *g)
+{
+    int n = thread_params(g), turns = whole(g, "turns", 5, 1), end[2] = {0, 0}, a, b;
+    double wide = length(g, "head", 2.0 * g->a[0]), high = length(g, "head_height", g->a[0]);
+    if (wide <= g->a[0] + g->a[1]) fail(g, g->spec->line, "head must be wider than the thread");
+    thread_rows(g, n, turns, -turns * g->a[2], 0, end);
+    fan(g, n, add_node(g, 0.0, -turns * g->a[2], 0.0), end[0], 0);
+    a = circle(g, n, 0.0, wide);
+    b = circle(g, n, high, wide);
+    strip(g, n, end[1], a);
+    strip(g, n, a, b);
+    fan(g, n, add_node(g, 0.0, high, 0.0), b, 1);
+}
+
+/* A ring whose hole has a thread, centred at y = 0. */
+static void make_nut(maker *g)
+{
+    int n = thread_params(g), turns = whole(g, "turns", 2, 1), end[2] = {0, 0}, a, b;
+    double outer = length(g, "outer", 2.0 * g->a[0]), half = 0.5 * turns * g->a[2];
+    if (outer <= g->a[0] + g->a[1]) fail(g, g->spec->line, "outer must be wider than the thread");
+    thread_rows(g, n, turns, -half, 1, end);
+    a = circle(g, n, -half, outer);
+    b = circle(g, n, half, outer);
+    strip(g, n, a, b);
+    strip(g, n, end[0], a); /* below: outwards in the sense of the strip is down */
+    strip(g, n, b, end[1]);
+}
+
+/* The points of a list [[x, y], ...] or of a circle {center, radius, segments}. */
+static double (*outline(maker *g, const json *v, const char *name, int *count))[2]
+{
+    const json *c = v ? v->child : NULL, *d;
+    double (*x)[2] = NULL;
+    int n = 0, k;
+    if (v && v->type == JSON_OBJECT) {
+        maker round = *g;
+        double at[2] = {0.0, 0.0}, r;
+        round.spec = v;
+        vector(&round, "center", 2, at, -HUGE_VAL);
+        r = length(&round, "radius", 0.1);
+        *count = whole(&round, "segments", 16, 3);
+        for (; c; c = c->next) {
+            if (!c->seen) fail(&round, c->line, "a circle has no \"%.40s\"", c->key);
+        }
+        g->failed = round.failed;
+        x = malloc((size_t)*count * sizeof *x);
+        if (!x) fail(g, 0, "out of memory");
+        for (; x && n < *count; ++n) {
+            x[n][0] = at[0] + r * cos(2 * PI * n / *count);
+            x[n][1] = at[1] + r * sin(2 * PI * n / *count);
+        }
+        return x;
+    }
+    if (!v || v->type != JSON_ARRAY || v->count < 2) {
+        fail(g, v ? v->line : g->spec->line, "%s must be a list of points or a circle", name);
+        return NULL;
+    }
+    x = malloc((size_t)v->count * sizeof *x);
+    if (!x) fail(g, 0, "out of memory");
+    for (; c && x && !g->failed; c = c->next, ++n) {
+        if (c->type != JSON_ARRAY || c->count != 2) fail(g, c->line, "a point is two numbers");
+        for (k = 0, d = c->type == JSON_ARRAY ? c->child : NULL; d && k < 2; d = d->next, ++k) {
+            if (d->type != JSON_NUMBER) fail(g, d->line, "a point is two numbers");
+            x[n][k] = d->number;
+        }
+    }
+    *count = n;
+    return x;
+}
+
+/* A profile (radius, y) turned about y: from axis to axis, or closed like a tyre. */
+static void make_lathe(maker *g)
+{
+    int n = whole(g, "segments", 32, 3), count = 0, i, first = -1, last = -1, now;
+    double (*p)[2] = outline(g, param(g, "points"), "points", &count);
+    int ends = 0;
+    for (i = 0; i < count && p && !g->failed; ++i) {
+        if (p[i][0] < 0.0) fail(g, g->spec->line, "a radius is negative");
+        if (p[i][0] == 0.0) ++ends;
+        if (p[i][0] == 0.0 && i > 0 && i < count - 1) fail(g, g->spec->line, "the axis is an end");
+    }
+    if (!g->failed && (ends == 1 || count < 3)) {
+        fail(g, g->spec->line, "a profile is closed, or begins and ends on the axis");
+    }
+    for (i = 0; i < count && p && !g->failed; ++i) {
+        int pole = p[i][0] == 0.0;
+        now = pole ? add_node(g, 0.0, p[i][1], 0.0) : circle(g, n, p[i][1], p[i][0]);
+        if (i == 0) first = now;
+        else if (pole) fan(g, n, now, last, 1);
+        else if (i == 1 && ends) fan(g, n, last, now, 0);
+        else strip(g, n, last, now);
+        last = now;
+    }
+    if (p && !ends && !g->failed) strip(g, n, last, first);
+    free(p);
+    face_outwards(g);
+}
+
+/* ---- plates: polygons with holes by ear clipping ---- */
+static double turn_of(const double *a, const double *b, const double *c)
+{
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+}
+
+static int same_place(const double *a, const double *b)
+{
+    return a[0] == b[0] && a[1] == b[1];
+}
+
+static double area_of(double (*x)[2], int n)
+{
+    double sum = 0.0;
+    int i;
+    for (i = 0; i < n; ++i) sum += turn_of(x[0], x[i], x[(i + 1) % n]);
+    return 0.5 * sum;
+}
+
+typedef struct polygon { /* walked with the inside on the left; bridges are walked twice */
+    int n, room;
+    int *id;
+    double (*x)[2];
+} polygon;
+
+static int polygon_room(maker *g, polygon *p, int more)
+{
+    int *id = realloc(p->id, (size_t)(p->n + more) * sizeof *id);
+    double (*x)[2] = NULL;
+    if (id) p->id = id;
+    if (id) x = realloc(p->x, (size_t)(p->n + more) * sizeof *x);
+    if (x) p->x = x;
+    return x ? 1 : fail(g, 0, "out of memory");
+}
+
+static int crosses(const double *a, const double *b, const double *c, const double *d)
+{
+    if (same_place(a, c) || same_place(a, d) || same_place(b, c) || same_place(b, d)) return 0;
+    return turn_of(a, b, c) * turn_of(a, b, d) <= 0.0 && turn_of(c, d, a) * turn_of(c, d, b) <= 0.0;
+}
+
+/* Joins a hole (walked clockwise, n nodes from id on) to the polygon by its shortest bridge that
+   crosses nothing of either. */
+static void polygon_hole(maker *g, polygon *p, int n, int id, double (*x)[2])
+{
+    double best = HUGE_VAL;
+    int i, j, k, at = -1, from = -1;
+    for (i = 0; i < p->n; ++i) for (j = 0; j < n; ++j) {
+        double d = hypot(p->x[i][0] - x[j][0], p->x[i][1] - x[j][1]);
+        if (!(d < best)) continue;
+        for (k = 0; k < p->n && !crosses(p->x[i], x[j], p->x[k], p->x[(k + 1) % p->n]); ++k) {}
+        if (k < p->n) continue;
+        for (k = 0; k < n && !crosses(p->x[i], x[j], x[k], x[(k + 1) % n]); ++k) {}
+        if (k < n) continue;
+        best = d;
+        at = i;
+        from = j;
+    }
+    if (at < 0) {
+        fail(g, g->spec->line, "a hole is not inside the outline");
+        return;
+    }
+    if (!polygon_room(g, p, n + 2)) return;
+    for (k = p->n - 1; k > at; --k) {
+        p->id[k + n + 2] = p->id[k];
+        memcpy(p->x[k + n + 2], p->x[k], sizeof *p->x);
+    }
+    for (k = 0; k <= n; ++k) {
+        p->id[at + 1 + k] = id + (from + k) % n;
+        memcpy(p->x[at + 1 + k], x[(from + k) % n], sizeof *p->x);
+    }
+    p->id[at + n + 2] = p->id[at];
+    memcpy(p->x[at + n + 2], p->x[at], sizeof *p->x);
+    p->n += n + 2;
+}
+
+static int is_ear(const polygon *p, int i)
+{
+    const double *a = p->x[(i + p->n - 1) % p->n], *b = p->x[i], *c = p->x[(i + 1) % p->n];
+    int k;
+    if (!(turn_of(a, b, c) > 0.0)) return 0;
+    for (k = 0; k < p->n; ++k) {
+        const double *q = p->x[k];
+        if (same_place(q, a) || same_place(q, b) || same_place(q, c)) continue;
+        if (turn_of(a, b, q) >= 0.0 && turn_of(b, c, q) >= 0.0 && turn_of(c, a, q) >= 0.0) return 0;
+    }
+    return 1;
+}
+
+/* Triangles of the polygon, whose nodes get `shift` added; up: facing +z. Empties p. */
+static void polygon_fill(maker *g, polygon *p, int up)
+{
+    while (p->n > 2 && !g->failed) {
+        int i, k;
+        for (i = 0; i < p->n && !is_ear(p, i); ++i) {}
+        if (i == p->n) {
+            fail(g, g->spec->line, "the outline crosses itself or a hole");
+            break;
+        }
+        k = p->id[(i + 1) % p->n];
+        add_tri(g, p->id[(i + p->n - 1) % p->n], up ? p->id[i] : k, up ? k : p->id[i]);
+        memmove(p->id + i, p->id + i + 1, (size_t)(p->n - i - 1) * sizeof *p->id);
+        memmove(p->x + i, p->x + i + 1, (size_t)(p->n - i - 1) * sizeof *p->x);
+        --p->n;
+    }
+    free(p->id);
+    free(p->x);
+}
+
+/* A closed line of the plate. sense +1: walked with the plate on its left, outline and pins;
+   -1: holes. low: its nodes at height z0, high: at z1, in the same order. */
+typedef struct plate_line {
+    int n, low, high, pin;
+    double (*x)[2];
+} plate_line;
+
+static int line_nodes(maker *g, const plate_line *l, double z)
+{
+    int i, first = g->m->nodes;
+    for (i = 0; i < l->n; ++i) add_node(g, l->x[i][0], l->x[i][1], z);
+    return first;
+}
+
+static void line_wall(maker *g, const plate_line *l)
+{
+    int i;
+    for (i = 0; i < l->n; ++i) {
+        int j = (i + 1) % l->n;
+        add_tri(g, l->low + i, l->low + j, l->high + j);
+        add_tri(g, l->low + i, l->high + j, l->high + i);
+    }
+}
+
+static void line_turn(plate_line *l, int sense)
+{
+    int i, k;
+    if (area_of(l->x, l->n) * sense > 0.0) return;
+    for (i = 0; i < l->n / 2; ++i) for (k = 0; k < 2; ++k) {
+        double swap = l->x[i][k];
+        l->x[i][k] = l->x[l->n - 1 - i][k];
+        l->x[l->n - 1 - i][k] = swap;
+    }
+}
+
+/* The face at the bottom or the top: outline less holes, on top less the feet of pins too. */
+static void plate_face(maker *g, plate_line *line, int lines, int top)
+{
+    polygon p = {0, 0, NULL, NULL};
+    int i, k;
+    if (!polygon_room(g, &p, line[0].n)) return;
+    for (p.n = line[0].n, i = 0; i < p.n; ++i) {
+        p.id[i] = (top ? line[0].high : line[0].low) + i;
+        memcpy(p.x[i], line[0].x[i], sizeof *p.x);
+    }
+    for (i = 1; i < lines && !g->failed; ++i) {
+        if (line[i].pin && !top) continue;
+        if (!line[i].pin) {
+            polygon_hole(g, &p, line[i].n, top ? line[i].high : line[i].low, line[i].x);
+            continue;
+        }
+        /* a pin's foot is walked as a pin; as a hole its nodes go the other way */
+        {
+            plate_line back = line[i];
+            double (*x)[2] = malloc((size_t)back.n * sizeof *x);
+            polygon q = p;
+            int before = q.n;
+            if (!x) fail(g, 0, "out of memory");
+            for (k = 0; k < back.n && x; ++k) memcpy(x[k], line[i].x[back.n - 1 - k], sizeof *x);
+            if (x) polygon_hole(g, &p, back.n, 0, x);
+            for (k = 0; k < p.n && p.n > before; ++k) { /* numbers of the hole's nodes, turned */
+                int j;
+                for (j = 0; j < back.n; ++j) {
+                    if (same_place(p.x[k], line[i].x[j])) p.id[k] = line[i].low + j;
+                }
+            }
+            free(x);
+        }
+    }
+    polygon_fill(g, &p, top);
+}
+
+static void plate_build(maker *g, plate_line *line, int lines, const double *pin_height)
+{
+    double half = 0.5 * g->a[0];
+    int i, k;
+    for (i = 0; i < lines && !g->failed; ++i) {
+        line_turn(line + i, i == 0 || line[i].pin ? 1 : -1);
+        line[i].low = line_nodes(g, line + i, line[i].pin ? half : -half);
+        line[i].high = line_nodes(g, line + i, line[i].pin ? half + pin_height[i] : half);
+        line_wall(g, line + i);
+        if (line[i].pin) {
+            polygon p = {0, 0, NULL, NULL};
+            if (!polygon_room(g, &p, line[i].n)) return;
+            for (p.n = line[i].n, k = 0; k < p.n; ++k) {
+                p.id[k] = line[i].high + k;
+                memcpy(p.x[k], line[i].x[k], sizeof *p.x);
+            }
+            polygon_fill(g, &p, 1);
+        }
+    }
+    if (!g->failed) plate_face(g, line, lines, 0);
+    if (!g->failed) plate_face(g, line, lines, 1);
+}
+
+/* An outline in x and y with holes through it, `thickness` along z, and pins that stand on the side
+   of +z. */
+static void make_plate(maker *g)
+{
+    const json *holes = param(g, "holes"), *pins = param(g, "pins"), *c;
+    plate_line line[64];
+    double pin_height[64], high = length(g, "pin_height", 0.1);
+    int lines = 1, i;
+    memset(line, 0, sizeof line);
+    g->a[0] = length(g, "thickness", 0.1);
+    line[0].x = outline(g, param(g, "points"), "points", &line[0].n);
+    for (i = 0; i < 2; ++i) {
+        const json *list = i ? pins : holes;
+        if (list && list->type != JSON_ARRAY) fail(g, list->line, "holes and pins are lists");
+        for (c = list && !g->failed ? list->child : NULL; c && !g->failed; c = c->next) {
+            if (lines == 64) {
+                fail(g, c->line, "more than 63 holes and pins");
+                break;
+            }
+            line[lines].pin = i;
+            pin_height[lines] = high;
+            line[lines].x = outline(g, c, i ? "a pin" : "a hole", &line[lines].n);
+            ++lines;
+        }
+    }
+    for (i = 0; i < lines && !g->failed; ++i) {
+        if (line[i].n < 3) fail(g, g->spec->line, "an outline has three points at least");
+    }
+    if (!g->failed) plate_build(g, line, lines, pin_height);
+    for (i = 0; i < lines; ++i) free(line[i].x);
+}
+
+/* A link of a chain: two half circles and two straight lines in x and y, long along y; a closed
+   wire, or a tube around it. */
+static void make_link(maker *g)
+{
+    double len = length(g, "length", 1.0), wide = length(g, "width", 0.5);
+    double r = number(g, "radius", 0.0, 0.0);
+    int half = whole(g, "segments", 8, 2), sides = whole(g, "sides", 8, 3), n = 2 * (half + 1);
+    int i, k, columns = r > 0.0 ? sides : 1, base = g->m->nodes;
+    if (len < wide) fail(g, g->spec->line, "length must not be below width");
+    if (2.0 * r >= wide) fail(g, g->spec->line, "radius must be below half the width");
+    for (i = 0; i < n && !g->failed; ++i) {
+        int top = i <= half;
+        double angle = PI * (top ? i : i - 1) / half, nx = cos(angle), ny = sin(angle);
+        double y = (top ? 0.5 : -0.5) * (len - wide);
+        for (k = 0; k < columns; ++k) {
+            double a = 2 * PI * k / columns, out = 0.5 * wide + (r > 0.0 ? r * cos(a) : 0.0);
+            add_node(g, out * nx, y + out * ny, r > 0.0 ? r * sin(a) : 0.0);
+        }
+    }
+    for (i = 0; i < n && !g->failed; ++i) {
+        int j = (i + 1) % n;
+        if (columns == 1) add_edge(g, base + i, base + j);
+        for (k = 0; k < columns && columns > 1; ++k) {
+            int l = (k + 1) % columns, a = base + i * columns, b = base + j * columns;
+            add_tri(g, a + k, b + k, b + l);
+            add_tri(g, a + k, b + l, a + l);
+        }
+    }
+    face_outwards(g);
+}
+
+/* A ball that consists of points on its sphere, or of slices across y: one body of many parts. */
+static void make_point_ball(maker *g)
+{
+    int i;
+    make_sphere(g);
+    g->m->tris = 0;
+    for (i = 0; i < g->m->nodes && !g->failed; ++i) add_point(g, i);
+}
+
+static void make_slice_ball(maker *g)
+{
+    int slices = whole(g, "slices", 12, 1), n = whole(g, "segments", 24, 3), i;
+    double r = length(g, "radius", 0.5);
+    for (i = 0; i < slices && !g->failed; ++i) {
+        double y = r * (2.0 * (i + 0.5) / slices - 1.0);
+        fan(g, n, add_node(g, 0.0, y, 0.0), circle(g, n, y, sqrt(r * r - y * y)), 1);
+    }
+}
+
 /* ---------------------------------------------------------------- the table of kinds */
 static const struct {
     const char *name;
@@ -1181,7 +1684,8 @@ static const struct {
     {"cylinder", make_cylinder, 1, "radius 0.5, height 1, rings 2, layers 4: along y"},
     {"torus", make_torus, 1, "major 0.405, minor 0.095, segments 28, rings 1: around y"},
     {"arch-block", make_arch_block, 1,
-        "index 0, blocks 25, height 20, gap 0.1 (of 60), cells [1,1,1]: of a catenary arch"},
+        "index 0, blocks 25, height 20, gap 0.1 (of 60), cells [1,1,1], flat false (feet level at\n"
+        "             y = 0): of a catenary arch"},
     {"tet", make_tet, 1, "size 1: corner at the origin"},
     {"spike", make_spike, 1, "size 1: pyramid on a unit square, 3 high"},
     {"wedge", make_wedge, 1, "size 1: prism 1 wide, 3 high, 2 long"},
@@ -1196,6 +1700,22 @@ static const struct {
     {"crack", make_crack, 0, "size 1: slab 2 x 1 x 4 with a V groove along z"},
     {"hole", make_hole, 0, "size 1: block 2 x 1 x 2 with a square hole of side 1 along y"},
     {"triangle", make_triangle, 0, "points [[0,0,0],[1,0,0],[0,0,1]]"},
+    {"lathe", make_lathe, 0,
+        "points [[radius,y],...], segments 32: turned about y, from axis to axis or closed"},
+    {"plate", make_plate, 0,
+        "points [[x,y],...], thickness 0.1, holes [..], pins [..], pin_height 0.1: along z; each\n"
+        "             outline a list of points or {center [0,0], radius 0.1, segments 16}"},
+    {"bolt", make_bolt, 0,
+        "radius 0.02, depth 0.005, pitch 0.01, turns 5, head 2 radius, head_height radius,\n"
+        "             segments 24: thread below y = 0, head above"},
+    {"nut", make_nut, 0,
+        "radius 0.02, depth 0.005, pitch 0.01, turns 2, outer 2 radius, segments 24: fits a bolt\n"
+        "             of less radius at the same place"},
+    {"link", make_link, 0,
+        "length 1, width 0.5, radius 0 (a wire) or of the tube, segments 8 a bend, sides 8:\n"
+        "             of a chain, long along y, flat in z"},
+    {"point-ball", make_point_ball, 0, "radius 0.5, frequency 8: points on a sphere"},
+    {"slice-ball", make_slice_ball, 0, "radius 0.5, slices 12, segments 24: discs across y"},
     {"polyline", make_polyline, 0,
         "points [[x,y,z],...] or from [-0.5,0,0], to [0.5,0,0], segments 10"},
     {"points", make_points, 0, "count [10,1,10], spacing 0.1, jitter 0, seed 1"},
