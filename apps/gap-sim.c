@@ -120,8 +120,10 @@ static int read_checkpoint(run *r)
     int got = rundir_load(r->dir, r->state, n);
     if (got == 0) return fail(0, "%s/checkpoint.bin: %s", r->dir, strerror(errno));
     if (got < 0) return fail(0, "%s/checkpoint.bin: damaged, or of another scene", r->dir);
-    if (!sim_load(r->s, r->state, n)) {
-        return fail(0, "%s/checkpoint.bin: belongs to another scene or scale", r->dir);
+    got = sim_load(r->s, r->state, n);
+    if (!got) return fail(0, "%s/checkpoint.bin: belongs to another scene or scale", r->dir);
+    if (got == 2) {
+        fail(0, "note: the scene has changed since %s/checkpoint.bin was written", r->dir);
     }
     return 1;
 }
@@ -221,45 +223,121 @@ static int open_forces(run *r)
     return 0;
 }
 
-static void surface_mesh(run *r, mesh *m)
+/* Surfaces, segments and points of all bodies, or of obstacles only. */
+static int surface_mesh(run *r, const struct frames_topo *t, int obstacles, mesh *m)
 {
-    struct frames_topo t;
-    if (!sim_topology(r->s, &t)) return;
-    memset(m, 0, sizeof *m);
-    m->order = 1;
-    if (mesh_add_nodes(m, t.nodes) == 0 && mesh_add_tris(m, t.tris) == 0 &&
-        mesh_add_edges(m, t.edges) == 0 && mesh_add_points(m, t.points) == 0) {
-        memcpy(m->x, sim_frame(r->s), 3 * (size_t)t.nodes * sizeof *m->x);
-        memcpy(m->tri, t.tri, 3 * (size_t)t.tris * sizeof *m->tri);
-        memcpy(m->edge, t.edge, 2 * (size_t)t.edges * sizeof *m->edge);
-        memcpy(m->point, t.point, (size_t)t.points * sizeof *m->point);
+    int i, k, keep, *to;
+    if (mesh_add_nodes(m, t->nodes) < 0 || mesh_add_edges(m, t->edges) < 0 ||
+        mesh_add_points(m, t->points) < 0 || mesh_add_tris(m, t->tris) < 0) return 0;
+    memcpy(m->x, sim_frame(r->s), 3 * (size_t)t->nodes * sizeof *m->x);
+    memcpy(m->edge, t->edge, 2 * (size_t)t->edges * sizeof *m->edge);
+    memcpy(m->point, t->point, (size_t)t->points * sizeof *m->point);
+    for (i = 0, to = m->tri; i < t->tris; ++i) {
+        keep = !obstacles || r->sc->body[t->body[t->tri[3 * i]]].obstacle;
+        for (k = 0; keep && k < 3; ++k) *to++ = t->tri[3 * i + k];
     }
-    sim_topology_free(&t);
+    m->tris = (int)((to - m->tri) / 3);
+    return 1;
+}
+
+static int put_obj(run *r, const struct frames_topo *t, const char *path, mesh_error *e)
+{
+    mesh m;
+    int ok;
+    memset(&m, 0, sizeof m);
+    m.order = 1;
+    ok = surface_mesh(r, t, 0, &m) && mesh_write(path, &m, e);
+    mesh_free(&m);
+    return ok;
+}
+
+/* Nodes that no simplex uses are left out, with their values. */
+static int drop_lone(mesh *m, double *body, double *force)
+{
+    int *list[4], count[4], *to = malloc(((size_t)m->nodes + 1) * sizeof *to), n = 0, i, k;
+    if (!to) return 0;
+    list[0] = m->tet;
+    count[0] = m->tets * mesh_tet_nodes(m->order);
+    list[1] = m->tri;
+    count[1] = m->tris * mesh_tri_nodes(m->order);
+    list[2] = m->edge;
+    count[2] = 2 * m->edges;
+    list[3] = m->point;
+    count[3] = m->points;
+    for (i = 0; i < m->nodes; ++i) to[i] = -1;
+    for (k = 0; k < 4; ++k) for (i = 0; i < count[k]; ++i) to[list[k][i]] = 0;
+    for (i = 0; i < m->nodes; ++i) {
+        if (to[i] < 0) continue;
+        memmove(m->x + 3 * (size_t)n, m->x + 3 * (size_t)i, 3 * sizeof *m->x);
+        memmove(force + 3 * (size_t)n, force + 3 * (size_t)i, 3 * sizeof *force);
+        body[n] = body[i];
+        to[i] = n++;
+    }
+    for (k = 0; k < 4; ++k) for (i = 0; i < count[k]; ++i) list[k][i] = to[list[k][i]];
+    m->nodes = n;
+    free(to);
+    return 1;
+}
+
+/* Elements of any order with body and contact force (N) at the nodes; linear ones with the
+   obstacles, others without, since a file here has one order. */
+static int put_vtu(run *r, const struct frames_topo *t, const char *path, mesh_error *e)
+{
+    int order = 1, i, k, ok;
+    double *body = calloc((size_t)t->nodes + 1, sizeof *body);
+    double *force = calloc(3 * (size_t)t->nodes + 1, sizeof *force);
+    const double *f = sim_forces(r->s);
+    mesh_field field[2];
+    mesh m;
+    memset(&m, 0, sizeof m);
+    while (order < 4 && mesh_tet_nodes(order) < t->elem_nodes) ++order;
+    m.order = t->elems ? order : 1;
+    ok = body && force && (m.order > 1 ? mesh_add_nodes(&m, t->nodes) == 0 :
+        surface_mesh(r, t, 1, &m)) && mesh_add_tets(&m, t->elems) == 0;
+    if (ok) {
+        memcpy(m.x, sim_frame(r->s), 3 * (size_t)t->nodes * sizeof *m.x);
+        memcpy(m.tet, t->elem, (size_t)t->elems * (size_t)t->elem_nodes * sizeof *m.tet);
+        for (i = 0; i < t->nodes; ++i) body[i] = t->body[i];
+        for (i = 0; f && i < sim_vertices(r->s); ++i) for (k = 0; k < 3; ++k) {
+            force[3 * sim_frame_node(r->s, i) + k] = f[3 * i + k];
+        }
+        field[0].name = "body";
+        field[0].components = 1;
+        field[0].value = body;
+        field[1].name = "contact_force";
+        field[1].components = 3;
+        field[1].value = force;
+        ok = drop_lone(&m, body, force) && mesh_write_vtu(path, &m, field, 2, e);
+    }
+    mesh_free(&m);
+    free(body);
+    free(force);
+    return ok;
 }
 
 /* The frame of this step, and, if asked for, other formats beside it. */
 static int put_frame(run *r)
 {
     char name[64], path[4096];
+    struct frames_topo t;
     mesh_error e;
-    mesh m;
     int ok = 1;
     const double *x = sim_frame(r->s);
     if (!x || !frames_write(r->frames, sim_steps(r->s), sim_time(r->s), x)) return 0;
     if (!r->o->obj && !r->o->vtu) return 1;
-    memset(&m, 0, sizeof m);
-    surface_mesh(r, &m);
+    if (!sim_topology(r->s, &t)) return 0;
+    snprintf(e.text, sizeof e.text, "out of memory");
     if (r->o->obj) {
         snprintf(name, sizeof name, "frame%06lld.obj", sim_steps(r->s));
         path_of(r, name, path);
-        if (!mesh_write(path, &m, &e)) ok = fail(0, "%s: %s", path, e.text);
+        if (!put_obj(r, &t, path, &e)) ok = fail(0, "%s: %s", path, e.text);
     }
     if (r->o->vtu) {
         snprintf(name, sizeof name, "frame%06lld.vtu", sim_steps(r->s));
         path_of(r, name, path);
-        if (!mesh_write(path, &m, &e)) ok = fail(0, "%s: %s", path, e.text);
+        if (!put_vtu(r, &t, path, &e)) ok = fail(0, "%s: %s", path, e.text);
     }
-    mesh_free(&m);
+    sim_topology_free(&t);
     return ok;
 }
 
@@ -429,8 +507,8 @@ static int verify(run *r)
 
 static int loop(run *r)
 {
-    long long first = sim_steps(r->s),
-        last = (long long)floor((r->sc->tend - r->sc->t0) / r->sc->h + 0.5);
+    long long first = sim_steps(r->s);
+    long long last = first + (long long)floor((r->sc->tend - sim_time(r->s)) / r->sc->h + 0.5);
     struct timespec ts;
     double t0;
     int code = 0, every = r->o->every > 0 ? r->o->every : r->sc->every;
@@ -452,7 +530,7 @@ static int loop(run *r)
         }
         if (!code && !write_checkpoint(r)) code = fail(3, "%s/checkpoint.bin: %s", r->dir,
             strerror(errno));
-        progress(r, &p, t0, first, last);
+        if (!code) progress(r, &p, t0, first, last);
     }
     if (interrupted && !code) {
         fail(0, "interrupted after step %lld; --resume goes on from there", sim_steps(r->s));

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
-#define MOST 20000000 /* cells that one mesh may have */
+#define MOST 5000000 /* cells that one mesh may have */
 
 typedef struct maker {
     const json *spec;

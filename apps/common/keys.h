@@ -172,6 +172,7 @@ static inline int whole(reader *r, const json *v, const char *path, int standard
 {
     const json *c = at(v, path);
     double n = number(r, v, path, standard, least);
+    if (c && !(n >= least)) return standard; /* said by number */
     if (c && (n != floor(n) || n > most)) {
         fail(r, c->line, "%s must be a whole number up to %d", path, most);
         return standard;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #define PI 3.14159265358979323846
+#define MOST_NODES 20000000 /* of all bodies */
 
 /* ---------------------------------------------------------------- the table of keys */
 static const key keys[] = {
@@ -336,7 +337,12 @@ static void read_body(reader *r, const json *v, const double shift[3], const cha
     int i;
     if (!load_mesh(r, v, &m)) return;
     place(r, v, &m);
-    for (i = 0; i < 3 * m.nodes; ++i) m.x[i] += shift[i % 3];
+    for (i = 0; i < 3 * m.nodes; ++i) {
+        m.x[i] += shift[i % 3];
+        if (!(fabs(m.x[i]) <= 1e60)) fail(r, v->line, "coordinates beyond 1e60");
+    }
+    r->s->nodes += m.nodes;
+    if (r->s->nodes > MOST_NODES) fail(r, v->line, "more than %d nodes in all", MOST_NODES);
     s->body = grow(r, s->body, s->bodies, sizeof *s->body);
     if (r->failed) {
         mesh_free(&m);
@@ -361,8 +367,9 @@ static void read_body(reader *r, const json *v, const double shift[3], const cha
     else if (c) b->id = whole(r, v, "volume_selection", 1, 0, 1000000);
     c = json_get(v, "surface_selection");
     if (!c) default_select(r, b);
-    else if (c->type == JSON_NUMBER) add_select(r, b, (int)c->number, 0, NULL);
-    else if (c->type == JSON_OBJECT) read_select(r, b, c);
+    else if (c->type == JSON_NUMBER) {
+        add_select(r, b, whole(r, v, "surface_selection", 0, 0, 1000000), 0, NULL);
+    } else if (c->type == JSON_OBJECT) read_select(r, b, c);
     else for (d = c->child; d; d = d->next) read_select(r, b, d);
     c = json_get(v, "motion");
     if (c && !b->obstacle) fail(r, c->line, "only obstacles have a motion");
@@ -397,7 +404,13 @@ static void read_geometry(reader *r, const json *list)
             triple(r, c, "count", count);
             triple(r, c, "step", step);
         }
-        if (!(count[0] * count[1] * count[2] <= 10000)) fail(r, v->line, "more than 10000 copies");
+        for (k = 0; k < 3; ++k) {
+            if (!(count[k] >= 1.0 && count[k] <= 10000.0 && count[k] == floor(count[k]))) {
+                fail(r, v->line, "copies are counted from 1 to 10000");
+                return;
+            }
+        }
+        if (count[0] * count[1] * count[2] > 10000) fail(r, v->line, "more than 10000 copies");
         for (i = 0; i < (int)count[0] && !r->failed; ++i) for (j = 0; j < (int)count[1]; ++j) {
             for (k = 0; k < (int)count[2]; ++k) {
                 char suffix[40] = "";
@@ -435,6 +448,7 @@ static void read_material(reader *r, const json *v)
         m->nu = 0.5 * la / (la + mu);
     }
     if (!(m->E > 0.0)) fail(r, v->line, "E must be positive");
+    if (!(m->E <= 1e30 && m->rho <= 1e30)) fail(r, v->line, "E and rho must be below 1e30");
     if (!(m->nu > -1.0 && m->nu < 0.5)) fail(r, v->line, "nu must lie between -1 and 0.5");
     if (!(m->rho > 0.0)) fail(r, v->line, "rho must be positive");
 }
@@ -498,6 +512,9 @@ static void read_time(reader *r, const json *root)
     if (steps && !at(root, "time.tend")) s->tend = s->t0 + steps * s->h;
     if (!(s->h > 0.0)) fail(r, at(root, "time") ? at(root, "time")->line : 1,
         "dt must be positive");
+    if (!(s->h >= 1e-30 && s->h <= 1e30 && (s->tend - s->t0) / s->h < 1e15)) {
+        fail(r, at(root, "time") ? at(root, "time")->line : 1, "dt is out of range");
+    }
     s->quasistatic = flag(r, root, "time.quasistatic", 0);
     if (v && v->type == JSON_STRING) type = v->string;
     else if (v && v->type == JSON_OBJECT) {
@@ -516,6 +533,7 @@ static void read_contact(reader *r, const json *root)
 {
     scene *s = r->s;
     const json *v = at(root, "solver.contact.barrier_stiffness"), *c;
+    int k;
     s->contact = flag(r, root, "contact.enabled", 1);
     s->dhat = number(r, root, "contact.dhat", 0.0, 0.0);
     s->dhat_relative = number(r, root, "contact.dhat_relative", s->dhat > 0.0 ? 0.0 : 1e-3, 0.0);
@@ -544,6 +562,10 @@ static void read_contact(reader *r, const json *root)
         s->pair_mu = grow(r, s->pair_mu, s->pair_mus, sizeof *s->pair_mu);
         if (r->failed) return;
         numbers_of(r, c, s->pair_mu[s->pair_mus++], 3);
+        for (k = 0; k < 3; ++k) {
+            double q = s->pair_mu[s->pair_mus - 1][k];
+            if (!(q >= 0.0 && q <= 1e6)) fail(r, c->line, "ids and a coefficient, not negative");
+        }
     }
 }
 
@@ -616,6 +638,38 @@ static void rescale(scene *s, double f)
     s->scale = f;
 }
 
+static unsigned long long hash_of(unsigned long long h, const void *bytes, size_t size)
+{
+    const unsigned char *p = bytes;
+    size_t i;
+    for (i = 0; i < size; ++i) h = (h ^ p[i]) * 1099511628211u;
+    return h;
+}
+
+/* What the numbers of a state mean: meshes, planes, degree, integrator. */
+static unsigned long long shape_of(const scene *s)
+{
+    int what[4];
+    unsigned long long h = 14695981039346656037u;
+    int i;
+    what[0] = s->bodies;
+    what[1] = s->order;
+    what[2] = s->segments;
+    what[3] = s->method;
+    h = hash_of(h, what, sizeof what);
+    h = hash_of(h, s->plane, 6 * (size_t)s->planes * sizeof *s->plane);
+    for (i = 0; i < s->bodies; ++i) {
+        const mesh *m = &s->body[i].m;
+        h = hash_of(h, &s->body[i].obstacle, sizeof(int));
+        h = hash_of(h, m->x, 3 * (size_t)m->nodes * sizeof *m->x);
+        h = hash_of(h, m->tet, (size_t)m->tets * (size_t)mesh_tet_nodes(m->order) * sizeof(int));
+        h = hash_of(h, m->tri, (size_t)m->tris * (size_t)mesh_tri_nodes(m->order) * sizeof(int));
+        h = hash_of(h, m->edge, 2 * (size_t)m->edges * sizeof(int));
+        h = hash_of(h, m->point, (size_t)m->points * sizeof(int));
+    }
+    return h;
+}
+
 int scene_parse_as(scene *s, const char *program, const char *path, const char *text, size_t size,
     const char *mesh_dir, double scale, const char *variant)
 {
@@ -670,12 +724,9 @@ int scene_parse_as(scene *s, const char *program, const char *path, const char *
         return 0;
     }
     if (scale != 1.0) rescale(s, scale);
-    s->hash = 14695981039346656037u;
-    for (i = 0; i < size; ++i) s->hash = (s->hash ^ (unsigned char)text[i]) * 1099511628211u;
-    for (i = 0; variant && variant[i]; ++i) {
-        s->hash = (s->hash ^ (unsigned char)variant[i]) * 1099511628211u;
-    }
-    s->hash ^= (unsigned long long)(scale * 1048576.0);
+    s->hash = hash_of(14695981039346656037u, text, size);
+    if (variant) s->hash = hash_of(s->hash, variant, strlen(variant));
+    s->shape = shape_of(s);
     return 1;
 }
 

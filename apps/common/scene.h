@@ -55,7 +55,7 @@ typedef struct scene_expect { /* a quantity at the end of the run */
 
 typedef struct scene {
     scene_body *body;
-    int bodies;
+    int bodies, nodes;    /* nodes: of all meshes */
     double *plane;        /* 6 each: point, unit normal */
     int planes;
     scene_material *material;
@@ -86,7 +86,8 @@ typedef struct scene {
     char pair[64];        /* variant whose expectations must be missed, and the other way round */
     double published_newton; /* per step; 0 unknown */
     double scale;         /* what all lengths were multiplied by */
-    unsigned long long hash; /* of the text and of what was scaled */
+    unsigned long long hash;  /* of the text */
+    unsigned long long shape; /* of meshes, planes, degree and integrator, scaled */
 } scene;
 
 /* 1, or 0 after a message `program: FILE:LINE: ...` on stderr; s is then empty. mesh_dir: where

@@ -1050,7 +1050,9 @@ int sim_step(sim *s, double h, sim_report *r)
 {
     sim_report first;
     unsigned char *before;
+    double kappa = s->kappa;
     int status = try_step(s, h, r), k;
+    if (status != 0) s->kappa = kappa;
     if (status != 1) return status;
     before = malloc(sim_state_size(s));
     if (!before) return -2;
@@ -1296,8 +1298,27 @@ static int open_map(sim *s)
     return 1;
 }
 
+/* Numbers with which arithmetic neither overflows nor drowns. */
+static int in_range(const sim *s, char *error, size_t size)
+{
+    double l = s->length, m = s->mean_mass;
+    if (!(l >= 1e-60 && l <= 1e60)) {
+        snprintf(error, size, "1: the size of all bodies, l = %g m, is out of range", l);
+    } else if (!(s->dhat >= 1e-12 * l && s->dhat <= 10.0 * l)) {
+        snprintf(error, size, "1: contact.dhat = %g m must lie between 1e-12 and 10 times the size"
+            " of all bodies, %g m", s->dhat, l);
+    } else if (!(s->eps_v >= 1e-20 * l && s->eps_v <= 1e20 * l) ||
+        !(s->eps_d >= 1e-20 * l && s->eps_d <= 1e20 * l)) {
+        snprintf(error, size, "1: epsv = %g m/s or x_delta = %g m/s is out of range", s->eps_v,
+            s->eps_d);
+    } else if (!(m >= 1e-150 && m <= 1e150)) {
+        snprintf(error, size, "1: the mean mass of a node, %g kg, is out of range", m);
+    } else return 1;
+    return 0;
+}
+
 /* Which components are prescribed, masses, lengths. */
-static int open_physics(sim *s)
+static int open_physics(sim *s, char *error, size_t size)
 {
     const scene *sc = s->sc;
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
@@ -1354,9 +1375,15 @@ static int open_physics(sim *s)
     s->eps_v = sc->eps_v > 0.0 ? sc->eps_v : sc->eps_v_relative * s->length;
     s->eps_d = sc->eps_d > 0.0 ? sc->eps_d : sc->eps_d_relative * s->length;
     for (i = 0; i < s->verts; ++i) xi = fmax(xi, 2.0 * s->vradius[i]);
+    if (!in_range(s, error, size)) return 0;
     gap_barrier_kappa_bounds(&s->set.opt, s->length, s->mean_mass, s->dhat, xi, 0.0, bounds);
     s->kmin = bounds[0];
     s->kmax = bounds[1];
+    if (!(s->kmin > 0.0 && s->kmax < 1e300)) {
+        snprintf(error, size, "1: masses or lengths are out of range: barrier stiffness %g to %g",
+            s->kmin, s->kmax);
+        return 0;
+    }
     s->kappa = s->sc->kappa > 0.0 ? s->sc->kappa : s->kmin;
     s->mass_factor = sc->quasistatic ? 0.0 : 1.0;
     return 1;
@@ -1667,7 +1694,7 @@ sim *sim_open(const scene *sc, const sim_options *opt, char *error, size_t size)
     s->ccd_opt.keep = 0.0;
     s->time = sc->t0;
     ok = open_solids(s, error, size) && open_arrays(s, error, size) && open_map(s) &&
-        open_solver(s, error, size) && open_physics(s);
+        open_solver(s, error, size) && open_physics(s, error, size);
     if (ok) {
         qsort(s->plane_pair, (size_t)s->plane_pairs, 2 * sizeof(int), by_node);
         memcpy(s->x, s->rest, 3 * (size_t)s->nodes * sizeof *s->x);
@@ -1836,17 +1863,36 @@ void sim_kappa_bounds(const sim *s, double kappa[2])
     kappa[1] = s->kmax;
 }
 
-/* Gap at which the smallest stiffness carries one node's weight: h^2 m g = -kappa b'(D) 2 d. */
+/* Weight that one foot carries: that of all solids over the vertices that are lowest along gravity
+   (within a hundredth of l). */
+static double load_per_foot(const sim *s)
+{
+    const double *g = s->sc->gravity;
+    double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), lowest = HUGE_VAL, mass = 0.0;
+    int i, pass, feet = 0;
+    if (!(size > 0.0)) return 0.0;
+    for (i = 0; i < s->solids; ++i) mass += s->mass[i];
+    for (pass = 0; pass < 2; ++pass) for (i = 0; i < s->verts; ++i) {
+        const double *x = s->vrest + 3 * (size_t)i;
+        double height = -(x[0] * g[0] + x[1] * g[1] + x[2] * g[2]) / size;
+        if (s->sc->body[s->vbody[i]].obstacle) continue;
+        if (!pass) lowest = fmin(lowest, height);
+        else feet += height < lowest + 0.01 * s->length;
+    }
+    return feet ? mass * size / feet : 0.0;
+}
+
+/* Where a fixed stiffness, or the least adaptive one, carries that load: h^2 F = -kappa b' 2 d. */
 double sim_resting_gap(const sim *s)
 {
-    double g = sqrt(pow(s->sc->gravity[0], 2) + pow(s->sc->gravity[1], 2) + pow(s->sc->gravity[2],
-        2));
-    double want = s->sc->h * s->sc->h * s->mean_mass * g, low = 0.0, high = s->dhat, b[3];
+    double want = s->sc->h * s->sc->h * load_per_foot(s), low = 0.0, high = s->dhat, b[3];
+    double kappa = s->sc->kappa > 0.0 ? s->sc->kappa : s->kmin;
     int i;
+    if (!(want > 0.0)) return s->dhat;
     for (i = 0; i < 100; ++i) {
         double d = 0.5 * (low + high);
         if (gap_barrier_function_at(GAP_BARRIER_LOG_C2, d * d, s->dhat * s->dhat, b) < 0) break;
-        if (-s->kmin * b[1] * 2.0 * d > want) low = d;
+        if (-kappa * b[1] * 2.0 * d > want) low = d;
         else high = d;
     }
     return low;
@@ -2014,7 +2060,7 @@ double sim_quantity_unit(const char *name, double scale)
 typedef struct saved {
     long long steps, nodes;
     double time, kappa;
-    unsigned long long hash;
+    unsigned long long hash, shape;
     long long most_contacts;
 } saved;
 
@@ -2039,6 +2085,7 @@ void sim_save(const sim *s, void *bytes)
     h.time = s->time;
     h.kappa = s->kappa;
     h.hash = s->sc->hash;
+    h.shape = s->sc->shape;
     h.most_contacts = s->most_contacts;
     memcpy(p, &h, sizeof h);
     memcpy(p + sizeof h, s->state, step_bytes(s));
@@ -2054,7 +2101,7 @@ int sim_load(sim *s, const void *bytes, size_t size)
     saved h;
     if (size != sim_state_size(s)) return 0;
     memcpy(&h, p, sizeof h);
-    if (h.nodes != s->nodes || h.hash != s->sc->hash || h.steps < 0) return 0;
+    if (h.nodes != s->nodes || h.shape != s->sc->shape || h.steps < 0) return 0;
     memcpy(s->state, p + sizeof h, step_bytes(s));
     p += sizeof h + step_bytes(s);
     memcpy(s->x, p, 3 * (size_t)s->nodes * sizeof(double));
@@ -2066,5 +2113,6 @@ int sim_load(sim *s, const void *bytes, size_t size)
     s->kappa = h.kappa;
     s->most_contacts = (int)h.most_contacts;
     s->set_valid = 0;
-    return gap_step_attach(&s->S, &s->step_opt, 3 * s->nodes, s->state) >= 0;
+    if (gap_step_attach(&s->S, &s->step_opt, 3 * s->nodes, s->state) < 0) return 0;
+    return h.hash == s->sc->hash ? 1 : 2;
 }

@@ -52,7 +52,7 @@ double sim_eps_d(const sim *s); /* Newton stops below this speed */
 double sim_eps_v(const sim *s);
 int sim_has_friction(const sim *s);
 void sim_kappa_bounds(const sim *s, double kappa[2]);
-double sim_resting_gap(const sim *s); /* expected gap under the weight of all, spread evenly */
+double sim_resting_gap(const sim *s); /* expected, under all weight on the lowest vertices */
 
 /* What is drawn and checked: vertices of the collision surface. */
 int sim_vertices(const sim *s);
@@ -79,7 +79,8 @@ double sim_quantity_unit(const char *name, double scale); /* its factor if lengt
 /* Everything that the next step depends on, as bytes. */
 size_t sim_state_size(const sim *s);
 void sim_save(const sim *s, void *bytes);
-int sim_load(sim *s, const void *bytes, size_t size); /* 0 if it does not fit */
+/* 1; 2 if the meshes are the same but the scene's text has changed; 0 if it does not fit. */
+int sim_load(sim *s, const void *bytes, size_t size);
 
 /* Contact force of the last step on a body (N), kept in the state; 0 where the forces of vertices
    are not known: before the first step, and after sim_load. */
