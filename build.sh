@@ -507,16 +507,16 @@ bench() {
         build_prog tests/bench_$b.c "$B/bench_$b" "$B/obj" "-O2" && "$B/bench_$b" || exit 1
     done
 }
+FUZZ="-O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
 fuzz_one() { # NAME SECONDS
     d=$B/fuzz; mkdir -p "$d/$1"
-    clang $PROG -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined $INC \
-        -Itests -Iapps/common -I$B/gen tests/fuzz_$1.c apps/common/*.c $LIBS -o "$d/fuzz_$1" ||
+    CC=clang build_prog tests/fuzz_$1.c "$d/fuzz_$1" "$d/obj" "$FUZZ -fsanitize=fuzzer" ||
         return 1
     (cd "$d" && "./fuzz_$1" -max_total_time="$2" -rss_limit_mb=2048 -timeout=10 \
-        -error_exitcode=1 "$1")
+        -error_exitcode=1 -close_fd_mask=3 "$1")
 }
 fuzz_jobs() {
-    generated
+    if have clang; then CC=clang libs "$B/fuzz/obj" "$FUZZ" || { job "fuzz" "exit 1"; return; }; fi
     [ $# -gt 0 ] || set -- $(ls tests/fuzz_*.c 2>/dev/null | sed 's/.*fuzz_\(.*\)\.c/\1/')
     for f in "$@"; do
         if echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n);

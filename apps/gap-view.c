@@ -75,7 +75,9 @@ typedef struct shape {
     int *node;      /* of the file, 1 per drawn node */
     int tris, edges, points;
     int *tri, *edge, *point; /* in drawn nodes */
+    int sides, *side; /* every edge of triangles and segments once */
     int *body;      /* 1 per drawn node */
+    double *radius; /* 1 per drawn node: half thickness */
     int planes;
     double *plane;  /* point and normal, 6 each */
 } shape;
@@ -86,7 +88,9 @@ static void shape_free(shape *s)
     free(s->tri);
     free(s->edge);
     free(s->point);
+    free(s->side);
     free(s->body);
+    free(s->radius);
     free(s->plane);
     memset(s, 0, sizeof *s);
 }
@@ -124,10 +128,12 @@ static void shape_make(const frames_topo *t, int dim, shape *s)
     for (k = 0; k < 3; ++k) for (i = 0; i < count[k]; ++i) to[list[k][i]] = 1;
     s->node = need(malloc(((size_t)t->nodes + 1) * sizeof *s->node));
     s->body = need(malloc(((size_t)t->nodes + 1) * sizeof *s->body));
+    s->radius = need(malloc(((size_t)t->nodes + 1) * sizeof *s->radius));
     for (i = 0; i < t->nodes; ++i) {
         if (!to[i]) continue;
         s->node[s->nodes] = i;
         s->body[s->nodes] = t->body ? t->body[i] : 0;
+        s->radius[s->nodes] = t->radius && t->radius[i] < 1e150 ? fmax(t->radius[i], 0.0) : 0.0;
         to[i] = s->nodes++;
     }
     s->tri = need(malloc(((size_t)count[0] + 1) * sizeof(int)));
@@ -138,6 +144,8 @@ static void shape_make(const frames_topo *t, int dim, shape *s)
     for (i = 0; i < count[2]; ++i) s->point[i] = to[list[2][i]];
     free(to);
     free(own);
+    s->sides = mesh_unique_edges(s->tri, s->tris, s->edge, s->edges, &s->side);
+    if (s->sides < 0) need(NULL);
     s->planes = t->planes;
     s->plane = need(calloc(6 * (size_t)t->planes + 1, sizeof *s->plane));
     for (i = 0; i < 2 * t->planes; ++i) for (k = 0; k < dim; ++k) {
@@ -151,7 +159,9 @@ static void shape_place(const shape *s, const double *x, int dim, double *out)
     int i, k;
     for (i = 0; i < s->nodes; ++i) {
         const double *from = x + (size_t)dim * (size_t)s->node[i];
-        for (k = 0; k < 3; ++k) *out++ = k < dim ? from[k] : 0.0;
+        out[2] = 0.0;
+        for (k = 0; k < dim; ++k) out[k] = from[k];
+        out += 3;
     }
 }
 
@@ -163,6 +173,7 @@ typedef struct walk {
     int topo;      /* number of the topology, from 0 */
     int fresh;     /* the first frame of its topology */
     double *x, *before, *rest; /* 3 per drawn node: now, a frame ago, first of this topology */
+    double *length; /* 1 per side: first of this topology, squared */
     double time, time_before;
 } walk;
 
@@ -173,6 +184,7 @@ static void walk_close(walk *w)
     free(w->x);
     free(w->before);
     free(w->rest);
+    free(w->length);
     memset(w, 0, sizeof *w);
 }
 
@@ -181,6 +193,21 @@ static int walk_open(walk *w, const char *path)
     memset(w, 0, sizeof *w);
     w->topo = -1;
     return frames_open(&w->r, path);
+}
+
+static double between(const double *x, int p, int q) /* squared distance */
+{
+    const double *a = x + 3 * (size_t)p, *b = x + 3 * (size_t)q;
+    double u = a[0] - b[0], v = a[1] - b[1], w = a[2] - b[2];
+    return u * u + v * v + w * w;
+}
+
+static void side_lengths(const shape *s, const double *x, double *out)
+{
+    int i;
+    for (i = 0; i < s->sides; ++i) {
+        out[i] = between(x, s->side[2 * (size_t)i], s->side[2 * (size_t)i + 1]);
+    }
 }
 
 /* Squares of lengths must stay finite: what is larger is no scene. */
@@ -216,6 +243,8 @@ static int walk_next(walk *w)
         memcpy(w->x, w->rest, bytes - sizeof(double));
         memcpy(w->before, w->rest, bytes - sizeof(double));
         w->time_before = w->r.time;
+        w->length = need(realloc(w->length, ((size_t)w->s.sides + 1) * sizeof *w->length));
+        side_lengths(&w->s, w->rest, w->length);
     } else {
         w->before = w->x;
         w->x = swap;
@@ -224,6 +253,13 @@ static int walk_next(walk *w)
     }
     w->time = w->r.time;
     return 1;
+}
+
+/* Relative change of the length of side i since the first frame of the topology. */
+static double stretch(const walk *w, int i)
+{
+    double now = between(w->x, w->s.side[2 * (size_t)i], w->s.side[2 * (size_t)i + 1]);
+    return w->length[i] > 0.0 ? fabs(sqrt(now / w->length[i]) - 1.0) : 0.0;
 }
 
 /* ---------------------------------------------------------------- writing the page */
@@ -401,12 +437,37 @@ typedef struct moment {
 
 typedef struct survey {
     double low[3], high[3], diagonal;
+    double speed, displacement, strain; /* largest of all frames */
+    double rate;                        /* largest 1 / time between frames */
     int frames, topos, dim;
     moment *moment; /* 1 per frame */
 } survey;
 
+/* Ranges of the colourings. */
+static void survey_values(survey *v, const walk *w)
+{
+    double rate = w->time > w->time_before ? 1.0 / (w->time - w->time_before) : 0.0;
+    double moved2 = 0.0, gone2 = 0.0;
+    size_t i;
+    int k;
+    for (i = 0; i < (size_t)w->s.nodes; ++i) {
+        const double *x = w->x + 3 * i, *a = w->before + 3 * i, *b = w->rest + 3 * i;
+        double p = 0.0, q = 0.0;
+        for (k = 0; k < 3; ++k) {
+            p += (x[k] - a[k]) * (x[k] - a[k]);
+            q += (x[k] - b[k]) * (x[k] - b[k]);
+        }
+        moved2 = fmax(moved2, p);
+        gone2 = fmax(gone2, q);
+    }
+    v->rate = fmax(v->rate, rate);
+    v->speed = fmax(v->speed, rate * sqrt(moved2));
+    v->displacement = fmax(v->displacement, sqrt(gone2));
+    for (k = 0; k < w->s.sides; ++k) v->strain = fmax(v->strain, stretch(w, k));
+}
+
 /* First pass: bounds of all that is drawn, and how much of it there is. Exit code. */
-static int survey_make(const char *path, int every, survey *out)
+static int survey_make(const char *path, int every, int values, survey *out)
 {
     walk w;
     size_t i;
@@ -423,6 +484,7 @@ static int survey_make(const char *path, int every, survey *out)
         out->high[k] = -HUGE_VAL;
     }
     while (walk_next(&w)) {
+        if (values) survey_values(out, &w);
         if ((w.n - 1) % every) continue;
         if (out->frames == room) {
             room = 2 * room + 64;
@@ -432,9 +494,9 @@ static int survey_make(const char *path, int every, survey *out)
         out->moment[out->frames].time = w.time;
         out->moment[out->frames++].topo = w.topo;
         for (i = 0; i < (size_t)w.s.nodes; ++i) for (k = 0; k < 3; ++k) {
-            double v = w.x[3 * i + (size_t)k];
-            if (v < out->low[k]) out->low[k] = v;
-            if (v > out->high[k]) out->high[k] = v;
+            double v = w.x[3 * i + (size_t)k], thick = k < w.r.dim ? w.s.radius[i] : 0.0;
+            if (v - thick < out->low[k]) out->low[k] = v - thick;
+            if (v + thick > out->high[k]) out->high[k] = v + thick;
         }
     }
     out->topos = w.topo + 1;
@@ -473,6 +535,11 @@ static void put_stats(FILE *f, const csv *t)
     fprintf(f, "]}");
 }
 
+static void put_range(FILE *f, double v) /* JSON has no infinity */
+{
+    fprintf(f, "%.9g", v < 1e300 ? v : 1e300);
+}
+
 enum { NAMED = 4096 }; /* bodies beyond that share the switches of the first ones */
 
 static void put_head(FILE *f, const char *title, const survey *v, const nearness *c)
@@ -483,7 +550,15 @@ static void put_head(FILE *f, const char *title, const survey *v, const nearness
         v->low[2]);
     fprintf(f, ",\"size\":[%.17g,%.17g,%.17g]", v->high[0] - v->low[0], v->high[1] - v->low[1],
         v->high[2] - v->low[2]);
-    fprintf(f, ",\"near\":%.9g,\"far\":%.9g,\"palette\":[", c->near_, c->far_);
+    fprintf(f, ",\"near\":%.9g,\"far\":%.9g,\"range\":{\"speed\":", c->near_, c->far_);
+    put_range(f, v->speed);
+    fprintf(f, ",\"rate\":");
+    put_range(f, v->rate);
+    fprintf(f, ",\"displacement\":");
+    put_range(f, v->displacement);
+    fprintf(f, ",\"strain\":");
+    put_range(f, v->strain);
+    fprintf(f, "},\"palette\":[");
     for (k = 0; k < (int)(sizeof palette / sizeof *palette); ++k) {
         fprintf(f, "%s[%d,%d,%d]", k ? "," : "", palette[k][0], palette[k][1], palette[k][2]);
     }
@@ -508,16 +583,37 @@ static void put_bodies(FILE *f, const frames_reader *r)
     putc(']', f);
 }
 
-static void put_topo(FILE *f, const shape *s)
+/* Thickness of rods and grains in half diagonals of the scene, the bits of a single; left out where
+   all is thin. */
+static void put_radii(FILE *f, const shape *s, double diagonal)
+{
+    float *r = need(calloc((size_t)s->nodes + 1, sizeof *r)), most = 0.0f;
+    int *bits = need(malloc(((size_t)s->nodes + 1) * sizeof *bits)), i;
+    for (i = 0; i < 2 * s->edges; ++i) {
+        r[s->edge[i]] = (float)(2.0 * s->radius[s->edge[i]] / diagonal);
+    }
+    for (i = 0; i < s->points; ++i) {
+        r[s->point[i]] = (float)(2.0 * s->radius[s->point[i]] / diagonal);
+    }
+    for (i = 0; i < s->nodes; ++i) most = fmaxf(most, r[i]);
+    memcpy(bits, r, (size_t)s->nodes * sizeof *r);
+    if (most > 0.0f) put_ints(f, "radius", bits, (size_t)s->nodes, 4);
+    free(bits);
+    free(r);
+}
+
+static void put_topo(FILE *f, const shape *s, double diagonal)
 {
     int *body = need(malloc(((size_t)s->nodes + 1) * sizeof *body)), i;
     for (i = 0; i < s->nodes; ++i) body[i] = s->body[i] % NAMED;
     fprintf(f, "<script class=\"topo\" type=\"application/json\">{\"nodes\":%d", s->nodes);
     put_ints(f, "tri", s->tri, 3 * (size_t)s->tris, 4);
     put_ints(f, "edge", s->edge, 2 * (size_t)s->edges, 4);
+    put_ints(f, "side", s->side, 2 * (size_t)s->sides, 4);
     put_ints(f, "point", s->point, (size_t)s->points, 4);
     put_ints(f, "body", body, (size_t)s->nodes, 2);
     free(body);
+    put_radii(f, s, diagonal);
     fprintf(f, ",\"planes\":[");
     for (i = 0; i < 6 * s->planes; ++i) fprintf(f, "%s%.17g", i ? "," : "", s->plane[i]);
     fprintf(f, "]}</script>\n");
@@ -548,7 +644,7 @@ static void put_frames(FILE *f, const char *path, const options *o, const survey
         while (left > 0 && walk_next(w)) {
             if (w->topo != old) {
                 b = need(realloc(b, 7 * (size_t)w->s.nodes + 1));
-                put_topo(f, &w->s);
+                put_topo(f, &w->s, v->diagonal);
                 c->ready = 0;
                 old = w->topo;
             }
@@ -605,7 +701,7 @@ static int write_page(const options *o, const char *frames, const char *stats_cs
     survey v;
     csv stats;
     FILE *f;
-    int rc = survey_make(frames, o->every, &v);
+    int rc = survey_make(frames, o->every, 1, &v);
     if (rc == 0 && snprintf(name, sizeof name, "%s.tmp", o->html) >= (int)sizeof name) {
         rc = fail("name too long");
     }
@@ -641,7 +737,7 @@ static void ramp(double t, float out[3])
     static const float c[5][3] = {{.357f, .455f, .722f}, {.165f, .561f, .690f},
         {.345f, .753f, .541f}, {.949f, .816f, .361f}, {.847f, .282f, .227f}};
     int i, k;
-    t = t < 0.0 ? 0.0 : t > 1.0 ? 4.0 : 4.0 * t;
+    t = !(t > 0.0) ? 0.0 : t > 1.0 ? 4.0 : 4.0 * t; /* what is no number is 0 */
     i = t >= 4.0 ? 3 : (int)t;
     for (k = 0; k < 3; ++k) out[k] = c[i][k] + (c[i + 1][k] - c[i][k]) * (float)(t - i);
 }
@@ -664,34 +760,18 @@ static float *colours(const shape *s, const int *list, int n, int per, const dou
     return c;
 }
 
-/* Relative change of the length of the segment p q since the first frame. */
-static double stretch(const walk *w, int p, int q)
-{
-    const double *x = w->x, *r = w->rest;
-    double now = 0.0, rest = 0.0;
-    int k;
-    for (k = 0; k < 3; ++k) {
-        now += pow(x[3 * (size_t)p + (size_t)k] - x[3 * (size_t)q + (size_t)k], 2);
-        rest += pow(r[3 * (size_t)p + (size_t)k] - r[3 * (size_t)q + (size_t)k], 2);
-    }
-    return rest > 0.0 ? fabs(sqrt(now / rest) - 1.0) : 0.0;
-}
-
 /* The largest stretch among the edges at a node. */
 static void strains(const walk *w, double *out)
 {
     const shape *s = &w->s;
     int i, k;
     for (i = 0; i < s->nodes; ++i) out[i] = 0.0;
-    for (i = 0; i < 3 * s->tris; ++i) {
-        int p = s->tri[i], q = s->tri[i % 3 == 2 ? i - 2 : i + 1];
-        double e = stretch(w, p, q);
-        out[p] = fmax(out[p], e);
-        out[q] = fmax(out[q], e);
-    }
-    for (i = 0; i < s->edges; ++i) for (k = 0; k < 2; ++k) {
-        int p = s->edge[2 * (size_t)i + (size_t)k];
-        out[p] = fmax(out[p], stretch(w, s->edge[2 * (size_t)i], s->edge[2 * (size_t)i + 1]));
+    for (i = 0; i < s->sides; ++i) {
+        double e = stretch(w, i);
+        for (k = 0; k < 2; ++k) {
+            int p = s->side[2 * (size_t)i + (size_t)k];
+            out[p] = fmax(out[p], e);
+        }
     }
 }
 
@@ -742,13 +822,15 @@ static double ground_of(const sheet *t, const shape *s)
 /* The rasteriser sees a scene of diagonal 1 about the origin, whatever its size and place. */
 static void draw_scene(const sheet *t, const walk *w, const double *value)
 {
-    double corner[24], scene[6], origin[3] = {0, 0, 0}, ground = ground_of(t, &w->s), *x;
+    double corner[24], scene[6], origin[3] = {0, 0, 0}, ground = ground_of(t, &w->s), *x, *radius;
     const shape *s = &w->s;
     const options *o = t->o;
     raster_view view;
     float *c;
     int i, k;
     x = need(malloc((3 * (size_t)s->nodes + 1) * sizeof *x));
+    radius = need(malloc(((size_t)s->nodes + 1) * sizeof *radius));
+    for (i = 0; i < s->nodes; ++i) radius[i] = s->radius[i] / t->v->diagonal;
     for (i = 0; i < s->nodes; ++i) for (k = 0; k < 3; ++k) {
         size_t at = 3 * (size_t)i + (size_t)k;
         x[at] = (w->x[at] - t->middle[k]) / t->v->diagonal;
@@ -762,17 +844,20 @@ static void draw_scene(const sheet *t, const walk *w, const double *value)
     if (ground < scene[1] && ground > scene[1] - 0.5) scene[1] = ground;
     raster_begin(t->r, &view, scene);
     raster_cast(t->r, x, s->tri, s->tris);
+    raster_cast_lines(t->r, x, s->edge, s->edges, radius, 1.6);
+    raster_cast_points(t->r, x, s->point, s->points, radius, 5.0);
     c = colours(s, s->tri, s->tris, 3, value, t->most);
     raster_triangles(t->r, x, s->tri, s->tris, c, o->edges);
     free(c);
     if (t->v->dim == 3) raster_ground(t->r, ground, origin, 1.4);
     c = colours(s, s->edge, s->edges, 2, value, t->most);
-    raster_lines(t->r, x, s->edge, s->edges, c, 1.6);
+    raster_lines(t->r, x, s->edge, s->edges, c, radius, 1.6);
     free(c);
     c = colours(s, s->point, s->points, 1, value, t->most);
-    raster_points(t->r, x, s->point, s->points, c, 5.0);
+    raster_points(t->r, x, s->point, s->points, c, radius, 5.0);
     free(c);
     free(x);
+    free(radius);
 }
 
 static void draw_tile(const sheet *t, const walk *w, const double *value, int tile)
@@ -848,7 +933,7 @@ static int write_picture(options *o, const char *frames)
 {
     survey v;
     sheet t;
-    int rc = survey_make(frames, 1, &v);
+    int rc = survey_make(frames, 1, 0, &v);
     memset(&t, 0, sizeof t);
     t.o = o;
     t.v = &v;

@@ -493,6 +493,41 @@ static MunitResult test_shadow(const MunitParameter p[], void *d)
     return MUNIT_OK;
 }
 
+/* Grains and rods throw shadows too, the thick ones as wide as they are. */
+static MunitResult test_round_shadow(const MunitParameter p[], void *d)
+{
+    static const double x[6] = {-1, 0, 0, 1, 0, 0}, zero[3] = {0, 0, 0}, radius[2] = {0.8, 0.8};
+    static const int edge[2] = {0, 1}, point[1] = {0};
+    static const float red[3] = {1, 0, 0};
+    raster *r = raster_open(W, H, 2);
+    raster_view view = front();
+    /* 9 pixels are 0.27 here; a pixel of the ground spans 0.3 in depth */
+    double at[3][3] = {{-1, -2, 0}, {0.2, -2, 0}, {-1, -2, 0.45}}, c[2];
+    int round, thick, i, dark[3];
+    (void)p; (void)d;
+    view.light[1] = 1.0;
+    view.light[2] = 0.0;
+    for (round = 0; round < 2; ++round) for (thick = 0; thick < 2; ++thick) {
+        raster_begin(r, &view, wide);
+        if (round) raster_cast_lines(r, x, edge, 1, thick ? radius : NULL, 9.0);
+        else raster_cast_points(r, x, point, 1, thick ? radius : NULL, 9.0);
+        if (round) raster_lines(r, x, edge, 1, red, thick ? radius : NULL, 9.0);
+        else raster_points(r, x, point, 1, red, thick ? radius : NULL, 9.0);
+        raster_ground(r, -2.0, zero, 20.0);
+        for (i = 0; i < 3; ++i) {
+            seen_at(at[i], c);
+            dark[i] = pixel(raster_image(r), c[0], c[1])[0];
+        }
+        munit_assert_int(dark[0], <, 190);
+        if (round) munit_assert_int(dark[1], <, 190);
+        else munit_assert_int(dark[1], >, 200);
+        if (thick) munit_assert_int(dark[2], <, 190);
+        else munit_assert_int(dark[2], >, 200);
+    }
+    raster_close(r);
+    return MUNIT_OK;
+}
+
 /* ---------------------------------------------------------------- the program, run */
 #define DIR "build/view"
 static char said[8192]; /* both streams of the last run */
@@ -731,6 +766,9 @@ static MunitResult test_page(const MunitParameter p[], void *d)
     munit_assert_not_null(t);
     munit_assert_int((int)json_get(t, "nodes")->number, ==, M.t.nodes);
     munit_assert_double(number_at(t, "planes", 1), ==, -0.6);
+    move_model(FRAMES - 1, 1.0); /* the ball falls farthest, by what move_model says */
+    munit_assert_double(fabs(json_get(json_get(m, "range"), "displacement")->number - 0.446), <,
+        1e-6);
     data = base64(json_get(t, "tri")->string);
     munit_assert_size(data.n, ==, 12 * (size_t)M.t.tris);
     for (i = 0; i < 3 * M.t.tris; ++i) {
@@ -1200,6 +1238,7 @@ static MunitTest tests[] = {
     TEST("/raster/no_holes", test_no_holes),
     TEST("/raster/camera", test_camera),
     TEST("/raster/shadow", test_shadow),
+    TEST("/raster/shadow_of_grains_and_rods", test_round_shadow),
     TEST("/page", test_page),
     TEST("/distance", test_distance),
     TEST("/pictures", test_pictures),

@@ -187,11 +187,12 @@ static void to_light(const raster *r, const double *x, double out[3])
     out[2] = 1.0 - out[2]; /* 0 is nearest to the light */
 }
 
-/* Pixels whose centre the triangle a b c covers: calls nothing, walks rows by the edge functions.
-   The body receives the barycentric weights. */
+/* Pixels whose centre the triangle a b c covers: rows are walked by the edge functions, which are
+   the barycentric weights. */
 typedef struct cover {
     int x0, x1, y0, y1;
     double area, e[3][3]; /* weight_i = e[i][0] + e[i][1] x + e[i][2] y */
+    double row[3];        /* the part of it that does not change along a row */
 } cover;
 
 static int cover_of(double p[3][3], int w, int h, cover *c)
@@ -218,6 +219,21 @@ static int cover_of(double p[3][3], int w, int h, cover *c)
     return 1;
 }
 
+static void row_of(cover *c, int py)
+{
+    int i;
+    for (i = 0; i < 3; ++i) c->row[i] = c->e[i][0] + c->e[i][2] * (py + 0.5);
+}
+
+static int weights_at(const cover *c, int px, double w[3])
+{
+    double u = px + 0.5;
+    w[0] = c->row[0] + c->e[0][1] * u;
+    w[1] = c->row[1] + c->e[1][1] * u;
+    w[2] = c->row[2] + c->e[2][1] * u;
+    return w[0] >= 0.0 && w[1] >= 0.0 && w[2] >= 0.0;
+}
+
 void raster_cast(raster *r, const double *x, const int *tri, int n)
 {
     int t, i, px, py;
@@ -226,11 +242,10 @@ void raster_cast(raster *r, const double *x, const int *tri, int n)
         cover c;
         for (i = 0; i < 3; ++i) to_light(r, x + 3 * (size_t)tri[3 * (size_t)t + (size_t)i], p[i]);
         if (!cover_of(p, SHADOW, SHADOW, &c)) continue;
-        for (py = c.y0; py <= c.y1; ++py) for (px = c.x0; px <= c.x1; ++px) {
-            double u = px + 0.5, v = py + 0.5, w[3];
+        for (py = c.y0; py <= c.y1; ++py) for (row_of(&c, py), px = c.x0; px <= c.x1; ++px) {
+            double w[3];
             float z, *to;
-            for (i = 0; i < 3; ++i) w[i] = c.e[i][0] + c.e[i][1] * u + c.e[i][2] * v;
-            if (w[0] < 0.0 || w[1] < 0.0 || w[2] < 0.0) continue;
+            if (!weights_at(&c, px, w)) continue;
             z = (float)(w[0] * p[0][2] + w[1] * p[1][2] + w[2] * p[2][2]);
             to = &r->shadow[(size_t)py * SHADOW + (size_t)px];
             if (z < *to) *to = z;
@@ -238,18 +253,23 @@ void raster_cast(raster *r, const double *x, const int *tri, int n)
     }
 }
 
-/* Part of the light that reaches x: 3 x 3 taps, spread so that the border is soft. */
+/* Part of the light that reaches x: 3 x 3 taps, spread so that the border is soft; outside of the
+   map is light. */
 static float lit(const raster *r, const double *x, float spread)
 {
     double p[3];
-    float sum = 0.0f;
-    int i, j;
+    float sum = 0.0f, z;
+    int u[3], v[3], i, j;
     to_light(r, x, p);
-    for (i = -1; i <= 1; ++i) for (j = -1; j <= 1; ++j) {
-        int u = (int)floor(p[0] + (double)((float)i * spread));
-        int v = (int)floor(p[1] + (double)((float)j * spread));
-        if (u < 0 || v < 0 || u >= SHADOW || v >= SHADOW) sum += 1.0f;
-        else sum += (float)p[2] - BIAS <= r->shadow[(size_t)v * SHADOW + (size_t)u] ? 1.0f : 0.0f;
+    if (!(p[0] > -8.0 && p[1] > -8.0 && p[0] < SHADOW + 8 && p[1] < SHADOW + 8)) return 1.0f;
+    for (i = 0; i < 3; ++i) { /* 16: a cut of what is positive rounds down */
+        u[i] = (int)(p[0] + (double)((float)(i - 1) * spread) + 16.0) - 16;
+        v[i] = (int)(p[1] + (double)((float)(i - 1) * spread) + 16.0) - 16;
+    }
+    z = (float)p[2] - BIAS;
+    for (j = 0; j < 3; ++j) for (i = 0; i < 3; ++i) {
+        int in = (unsigned)u[i] < SHADOW && (unsigned)v[j] < SHADOW;
+        sum += !in || z <= r->shadow[(size_t)v[j] * SHADOW + (size_t)u[i]] ? 1.0f : 0.0f;
     }
     return sum / 9.0f;
 }
@@ -313,16 +333,15 @@ static void shade(raster *r, const triangle *t, const double w[3], size_t at, fl
 static void draw(raster *r, const triangle *t)
 {
     cover c;
-    int px, py, i;
+    int px, py;
     double p[3][3];
     memcpy(p, t->p, sizeof p);
     if (!cover_of(p, r->w, r->h, &c)) return;
-    for (py = c.y0; py <= c.y1; ++py) for (px = c.x0; px <= c.x1; ++px) {
-        double u = px + 0.5, v = py + 0.5, w[3];
+    for (py = c.y0; py <= c.y1; ++py) for (row_of(&c, py), px = c.x0; px <= c.x1; ++px) {
+        double w[3];
         size_t at = (size_t)py * (size_t)r->w + (size_t)px;
         float inv;
-        for (i = 0; i < 3; ++i) w[i] = c.e[i][0] + c.e[i][1] * u + c.e[i][2] * v;
-        if (w[0] < 0.0 || w[1] < 0.0 || w[2] < 0.0) continue;
+        if (!weights_at(&c, px, w)) continue;
         inv = (float)(w[0] * p[0][2] + w[1] * p[1][2] + w[2] * p[2][2]);
         if (inv > r->depth[at]) shade(r, t, w, at, inv);
     }
@@ -401,57 +420,131 @@ void raster_ground(raster *r, double y, const double center[3], double radius)
     }
 }
 
-/* ---------------------------------------------------------------- lines and points */
-static void dab(raster *r, double u, double v, double inv, double radius, const float color[3])
+/* ---------------------------------------------------------------- rods and balls */
+typedef struct ball {
+    double x[3], radius;
+} ball;
+
+/* What a node is drawn as; 0 if behind the eye. */
+static int ball_of(const raster *r, const double *x, const double *radius, int node, double least,
+    ball *b)
 {
-    int x0 = (int)floor(u - radius), x1 = (int)ceil(u + radius), y0 = (int)floor(v - radius);
-    int y1 = (int)ceil(v + radius), px, py, k;
-    if (!(u > -1e6 && u < 1e6 && v > -1e6 && v < 1e6)) return;
-    for (py = y0 < 0 ? 0 : y0; py <= y1 && py < r->h; ++py) {
-        for (px = x0 < 0 ? 0 : x0; px <= x1 && px < r->w; ++px) {
-            double dx = px + 0.5 - u, dy = py + 0.5 - v;
-            double q = (dx * dx + dy * dy) / (radius * radius);
-            size_t at = (size_t)py * (size_t)r->w + (size_t)px;
-            float b = (float)(1.0 - 0.55 * q);
-            if (q > 1.0 || (float)(inv * 1.0005) <= r->depth[at]) continue;
-            r->depth[at] = (float)inv;
-            for (k = 0; k < 3; ++k) r->color[at][k] = color[k] * b;
+    double p[3];
+    memcpy(b->x, x + 3 * (size_t)node, sizeof b->x);
+    if (!project(r, b->x, p)) return 0;
+    b->radius = fmax(radius ? radius[node] : 0.0, 0.5 * least * r->samples / (r->focal * p[2]));
+    return 1;
+}
+
+/* A disc through the centre, across the light: it covers what lies behind the ball, never the lit
+   side of the ball itself. */
+static void cast_ball(raster *r, const ball *b, const float *color)
+{
+    double p[3], ru, rv;
+    int u, v;
+    (void)color;
+    to_light(r, b->x, p);
+    ru = fmax(0.75, b->radius * r->lscale[0] * SHADOW);
+    rv = fmax(0.75, b->radius * r->lscale[1] * SHADOW);
+    if (!(p[0] + ru > 0.0 && p[0] - ru < SHADOW && p[1] + rv > 0.0 && p[1] - rv < SHADOW)) return;
+    for (v = (int)fmax(0.0, p[1] - rv); v < SHADOW && v <= p[1] + rv; ++v) {
+        for (u = (int)fmax(0.0, p[0] - ru); u < SHADOW && u <= p[0] + ru; ++u) {
+            double du = (u + 0.5 - p[0]) / ru, dv = (v + 0.5 - p[1]) / rv;
+            float *to = &r->shadow[(size_t)v * SHADOW + (size_t)u];
+            if (du * du + dv * dv <= 1.0 && (float)p[2] < *to) *to = (float)p[2];
         }
     }
+}
+
+/* The half of a ball that is seen, as if from far away. */
+static void draw_ball(raster *r, const ball *b, const float *color)
+{
+    double p[3], rad;
+    int px, py, k;
+    if (!project(r, b->x, p)) return;
+    rad = fmax(0.71, b->radius * r->focal * p[2]); /* no sample between two centres is missed */
+    if (!(p[0] + rad > 0.0 && p[0] - rad < r->w && p[1] + rad > 0.0 && p[1] - rad < r->h)) return;
+    for (py = (int)fmax(0.0, p[1] - rad); py < r->h && py <= p[1] + rad; ++py) {
+        for (px = (int)fmax(0.0, p[0] - rad); px < r->w && px <= p[0] + rad; ++px) {
+            double dx = (px + 0.5 - p[0]) / rad, dy = (p[1] - py - 0.5) / rad, n[3], x[3], e[3];
+            double up2 = 1.0 - dx * dx - dy * dy, top = sqrt(fmax(up2, 0.0)), z;
+            size_t at = (size_t)py * (size_t)r->w + (size_t)px;
+            float bright;
+            z = 1.0 / p[2] - b->radius * top;
+            if (up2 < 0.0 || !(z > 0.0) || !((float)(1.0 / z) > r->depth[at])) continue;
+            for (k = 0; k < 3; ++k) {
+                n[k] = dx * r->axis[0][k] + dy * r->axis[1][k] + top * r->axis[2][k];
+                x[k] = b->x[k] + b->radius * n[k];
+                e[k] = r->eye[k] - x[k];
+            }
+            normalize(e);
+            bright = brightness(r, n, e, x);
+            r->depth[at] = (float)(1.0 / z);
+            for (k = 0; k < 3; ++k) r->color[at][k] = color[k] * bright;
+        }
+    }
+}
+
+typedef void (*ball_fn)(raster *r, const ball *b, const float *color);
+
+static void each_point(raster *r, const double *x, const int *point, int n, const float *color,
+    const double *radius, double least, ball_fn fn)
+{
+    ball b;
+    int t;
+    for (t = 0; t < n; ++t) {
+        if (!ball_of(r, x, radius, point[t], least, &b)) continue;
+        fn(r, &b, color ? color + 3 * (size_t)t : NULL);
+    }
+}
+
+/* A rod is a row of balls half a radius apart, on the screen and in the shadow map. */
+static void each_rod(raster *r, const double *x, const int *edge, int n, const float *color,
+    const double *radius, double least, ball_fn fn)
+{
+    int t, i, k, steps;
+    for (t = 0; t < n; ++t) {
+        double len;
+        ball a, b, c;
+        if (!ball_of(r, x, radius, edge[2 * (size_t)t], least, &a) ||
+            !ball_of(r, x, radius, edge[2 * (size_t)t + 1], least, &b)) {
+            continue;
+        }
+        for (len = 0.0, k = 0; k < 3; ++k) len += (a.x[k] - b.x[k]) * (a.x[k] - b.x[k]);
+        len = 2.0 * sqrt(len) / fmin(a.radius, b.radius);
+        if (!(len < 1e5)) continue;
+        steps = 1 + (int)len;
+        for (i = 0; i <= steps; ++i) {
+            double s = (double)i / steps;
+            for (k = 0; k < 3; ++k) c.x[k] = a.x[k] + s * (b.x[k] - a.x[k]);
+            c.radius = a.radius + s * (b.radius - a.radius);
+            fn(r, &c, color ? color + 3 * (size_t)t : NULL);
+        }
+    }
+}
+
+void raster_cast_lines(raster *r, const double *x, const int *edge, int n, const double *radius,
+    double least)
+{
+    each_rod(r, x, edge, n, NULL, radius, least, cast_ball);
+}
+
+void raster_cast_points(raster *r, const double *x, const int *point, int n, const double *radius,
+    double least)
+{
+    each_point(r, x, point, n, NULL, radius, least, cast_ball);
 }
 
 void raster_lines(raster *r, const double *x, const int *edge, int n, const float *color,
-    double width)
+    const double *radius, double least)
 {
-    double radius = 0.5 * width * r->samples;
-    int t, k;
-    if (radius < 0.71) radius = 0.71;
-    for (t = 0; t < n; ++t) {
-        double a[3], b[3], len, s, step;
-        if (!project(r, x + 3 * (size_t)edge[2 * (size_t)t], a) ||
-            !project(r, x + 3 * (size_t)edge[2 * (size_t)t + 1], b)) {
-            continue;
-        }
-        len = hypot(b[0] - a[0], b[1] - a[1]);
-        if (!(len < 1e5)) continue;
-        step = radius * 0.5;
-        for (s = 0.0; s <= len; s += step) {
-            double q[3];
-            for (k = 0; k < 3; ++k) q[k] = a[k] + (b[k] - a[k]) * (len > 0.0 ? s / len : 0.0);
-            dab(r, q[0], q[1], q[2], radius, color + 3 * (size_t)t);
-        }
-    }
+    each_rod(r, x, edge, n, color, radius, least, draw_ball);
 }
 
 void raster_points(raster *r, const double *x, const int *point, int n, const float *color,
-    double width)
+    const double *radius, double least)
 {
-    int t;
-    for (t = 0; t < n; ++t) {
-        double a[3];
-        if (!project(r, x + 3 * (size_t)point[t], a)) continue;
-        dab(r, a[0], a[1], a[2], 0.5 * width * r->samples, color + 3 * (size_t)t);
-    }
+    each_point(r, x, point, n, color, radius, least, draw_ball);
 }
 
 /* ---------------------------------------------------------------- the picture */

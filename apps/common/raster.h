@@ -32,11 +32,16 @@ void raster_triangles(raster *r, const double *x, const int *tri, int n, const f
     int edges);
 /* A ground that shows only shadows and fades out: height y, centre and radius in the plane. */
 void raster_ground(raster *r, double y, const double center[3], double radius);
-/* Segments of this width and points of this diameter, in pixels of the final picture. */
+/* Rods and balls: radius has 1 value per node of x (NULL: all 0); what would be thinner than this
+   many pixels of the final picture is drawn that thick, and its shadow with it. */
+void raster_cast_lines(raster *r, const double *x, const int *edge, int n, const double *radius,
+    double least);
+void raster_cast_points(raster *r, const double *x, const int *point, int n, const double *radius,
+    double least);
 void raster_lines(raster *r, const double *x, const int *edge, int n, const float *color,
-    double width);
+    const double *radius, double least);
 void raster_points(raster *r, const double *x, const int *point, int n, const float *color,
-    double width);
+    const double *radius, double least);
 
 /* The picture so far: 3 bytes per pixel, rows from the top, valid until raster_close. */
 const unsigned char *raster_image(raster *r);
