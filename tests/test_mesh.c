@@ -1,4 +1,5 @@
 /* test_mesh.c - mesh files: what they say, what they may not say, and what is derived from them */
+#include "gen.h"
 #include "mesh.h"
 #include "util.h"
 
@@ -217,6 +218,82 @@ static MunitResult vtu_order(const MunitParameter params[], void *data)
     return MUNIT_OK;
 }
 
+/* What VTK itself makes of our files: two straight tets of each order with a polynomial of that
+   degree at their nodes, so that the interpolated value at any place is the polynomial there. */
+static double bent(int p, const double *x)
+{
+    return pow(x[0] + 0.5 * x[1] - 0.25 * x[2], p) + 2.0 * pow(x[1], p - 1) * x[2] - x[0];
+}
+
+static const char *const vtk_script =
+    "import sys\n"
+    "try:\n"
+    "    import vtk\n"
+    "except ImportError:\n"
+    "    sys.exit(77)\n"
+    "r = vtk.vtkXMLUnstructuredGridReader()\n"
+    "r.SetFileName(sys.argv[1]); r.Update(); g = r.GetOutput(); p = int(sys.argv[2])\n"
+    "f = g.GetPointData().GetArray('f'); worst = 0.0; n = 0; cells = 0\n"
+    "def bent(x):\n"
+    "    return (x[0]+.5*x[1]-.25*x[2])**p + 2*x[1]**(p-1)*x[2] - x[0]\n"
+    "for c in range(g.GetNumberOfCells()):\n"
+    "    cell = g.GetCell(c)\n"
+    "    if cell.GetCellDimension() != 3: continue\n"
+    "    cells += 1\n"
+    "    for q in ((.1,.2,.3),(.7,.1,.1),(.25,.25,.25),(.05,.6,.15),(.33,0,.5)):\n"
+    "        x = [0.0]*3; w = [0.0]*cell.GetNumberOfPoints()\n"
+    "        cell.EvaluateLocation(vtk.reference(0), q, x, w)\n"
+    "        v = sum(w[i]*f.GetValue(cell.GetPointId(i)) for i in range(len(w)))\n"
+    "        worst = max(worst, abs(v - bent(x))); n += 1\n"
+    "print('order', p, 'cells', cells, 'places', n, 'worst', worst)\n"
+    "sys.exit(0 if n > 0 and cells == int(sys.argv[3]) and worst < 1e-12 else 1)\n";
+
+static MunitResult vtk_reads_back(const MunitParameter params[], void *data)
+{
+    FILE *f;
+    int p, i, rc;
+    (void)params;
+    (void)data;
+    f = fopen("build/vtk_reads_back.py", "w");
+    munit_assert_not_null(f);
+    fputs(vtk_script, f);
+    fclose(f);
+    for (p = 1; p <= 4; ++p) {
+        static const double x[15] = {0, 0, 0, 1, 0.1, 0, 0.2, 0.9, 0.1, 0.1, 0.3, 1.1, 1, 1, 1};
+        static const int tet[8] = {0, 1, 2, 3, 1, 4, 2, 3};
+        char line[200], path[60];
+        mesh a, m;
+        mesh_field field;
+        mesh_error e;
+        double *v;
+        memset(&a, 0, sizeof a);
+        memset(&m, 0, sizeof m);
+        a.order = 1;
+        munit_assert_int(mesh_add_nodes(&a, 5), ==, 0);
+        munit_assert_int(mesh_add_tets(&a, 2), ==, 0);
+        memcpy(a.x, x, sizeof x);
+        memcpy(a.tet, tet, sizeof tet);
+        munit_assert_int(gen_elevate(&a, p, &m), ==, 1);
+        v = (double *)munit_malloc(sizeof(double) * (size_t)m.nodes);
+        for (i = 0; i < m.nodes; ++i) v[i] = bent(p, m.x + 3 * i);
+        field.name = "f";
+        field.components = 1;
+        field.value = v;
+        snprintf(path, sizeof path, "build/vtk_reads_back_%d.vtu", p);
+        munit_assert_int(mesh_write_vtu(path, &m, &field, 1, &e), ==, 1);
+        snprintf(line, sizeof line, "for py in python3 /usr/bin/python3; do $py"
+            " build/vtk_reads_back.py %s %d 2; rc=$?; [ $rc = 77 ] || exit $rc; done; exit 77",
+            path, p);
+        rc = system(line);
+        free(v);
+        mesh_free(&a);
+        mesh_free(&m);
+        if (rc == 77 * 256 || rc == 127 * 256) return MUNIT_SKIP;
+        munit_assert_int(rc, ==, 0);
+    }
+    return MUNIT_OK;
+}
+
 static MunitResult reads_text_formats(const MunitParameter params[], void *data)
 {
     mesh m;
@@ -351,6 +428,7 @@ static MunitTest tests[] = {
     {"/balls_of_every_order", balls_of_every_order, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/round_trips", round_trips, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/vtu_order", vtu_order, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
+    {"/vtk_reads_back", vtk_reads_back, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/reads_text_formats", reads_text_formats, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/names_the_line", names_the_line, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
     {"/unused_nodes", unused_nodes, NULL, NULL, MUNIT_TEST_OPTION_NONE, NULL},
