@@ -540,7 +540,7 @@ san() { # address and undefined on every test, threads on those that use the poo
 # sizes, which only have to start and make three steps.
 scene_one() { # SCENE VARIANT DIR: run, meet the expectations, be certified by gap-check; one row
     case $1 in apps/scenes/rigid/*) prog=gap-rigid ;; *) prog=gap-sim ;; esac
-    case $2 in paper*) how="--steps 3" ;; *) how=--expect ;; esac
+    case $1:$2 in *.paper.json:* | *:paper*) how="--steps 3" ;; *) how=--expect ;; esac
     rm -rf "$3"; mkdir -p "$(dirname "$3")"
     "$B/$prog" "$1" ${2:+--variant "$2"} -o "$3" $how > "$3.out"; rc=$?
     cat "$3.out"
@@ -584,9 +584,14 @@ scenes_jobs() { # fast | paper | NAME... | nothing = all but the published sizes
     for s in $list; do
         n=$(basename "$s" .json)
         variants=""
-        case $s in apps/scenes/rigid/*) ;; *) variants=$("$B/gap-sim" "$s" --variants) ;; esac
+        case $s in
+        apps/scenes/rigid/*) # published sizes are files here: NAME.paper.json
+            [ -x "$B/gap-rigid" ] || continue
+            n=rigid-$n ;;
+        *) variants=$("$B/gap-sim" "$s" --variants) ;;
+        esac
         for v in "" $variants; do
-            case $v in paper*) size=paper ;; *) size=small ;; esac
+            case $s:$v in *.paper.json:* | *:paper*) size=paper ;; *) size=small ;; esac
             full=$n${v:+--$v}
             if [ $# -gt 0 ]; then
                 hit=0; for want in "$@"; do case $want in "$n" | "$full") hit=1 ;; esac; done
