@@ -2616,7 +2616,7 @@ typedef struct gap_barrier__batch {
 static inline void gap_barrier__flush(gap_barrier__batch *b)
 {
     double a[25 * gap_barrier__lanes];
-    int i, k, size = b->s[0].m * b->s[0].m;
+    int i, k, size = b->count > 0 ? b->s[0].m * b->s[0].m : 0;
     if (b->count > 0 && b->psd && size == 1) {
         for (i = 0; i < b->count; ++i)
             b->s[i].a[0] = b->s[i].a[0] > 0.0 ? b->s[i].a[0] : 0.0;

@@ -55,7 +55,17 @@ static const char *const good[] = {
     " \"segments\": 4,"
     " \"rings\": 2}, \"transformation\": {\"translation\": [0, -2, 0]}}], \"contact\":"
     " {\"use_convergent_formulation\": true}, \"boundary_conditions\": {\"obstacle_displacements\":"
-    " [{\"id\": 1, \"value\": [0, \"0.1*t\", 0]}]}}"};
+    " [{\"id\": 1, \"value\": [0, \"0.1*t\", 0]}]}}",
+    "{\"parameters\": {\"h\": 0.1, \"n\": 2, \"k\": \"box\", \"mu\": \"=h/n\"}, \"variants\":"
+    " {\"a\": {\"h\": 0.2, \"n\": 1}, \"b\": {\"k\": \"tet\"}}, \"geometry\": [{\"mesh\":"
+    " {\"kind\":"
+    " \"=k\", \"size\": \"=1/n\"}, \"transformation\": {\"translation\": [0, \"=n\", 0]}},"
+    " {\"type\": \"ground\"}], \"boundary_conditions\": {\"rhs\": [0, 9.81, 0],"
+    " \"dirichlet_boundary\": [{\"id\": 4, \"value\": [0, \"h*t+n\", 0]}]}, \"contact\":"
+    " {\"friction_coefficient\": \"=mu\"}, \"time\": {\"dt\": \"=h\"}}"};
+
+static const char *const more_words[] = {"\"=h\"", "\"=n*2-h\"", "\"=a\"", "\"=1/0\"", "\"=\"",
+    "\"=n\"", "\"=k\"", "\"h*t\""};
 
 static const char *const word[] = {"0", "-1", "1", "2", "3", "4", "6", "0.5", "0.49999", "1e-300",
     "1e300", "-1e300", "1e-9", "1e9", "5e-324", "1.5", "true", "false", "null", "[]", "{}", "\"\"",
@@ -108,6 +118,7 @@ static size_t edit(char *text, size_t size, const uint8_t *e)
         return size;
     case 1:
         n = scalar(text, size, &at);
+        if (e[2] & 32) return splice(text, size, at, n, more_words[e[3] % COUNT(more_words)]);
         return splice(text, size, at, n, word[e[3] % COUNT(word)]);
     case 2:
         while (at < size && text[at] != '{') ++at;
@@ -156,6 +167,7 @@ static void set_up(scene *sc)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const char *const variant[3] = {NULL, "a", "b"};
     static char text[ROOM];
     size_t n = 0, i;
     scene sc;
@@ -174,7 +186,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(text, base, n);
         for (i = 1; i + 4 <= size; i += 4) n = edit(text, n, data + i);
     }
-    if (scene_parse(&sc, "fuzz", "scene", text, n, NULL, 1.0)) {
+    if (scene_parse_as(&sc, "fuzz", "scene", text, n, NULL, 1.0, variant[size % 3])) {
         set_up(&sc);
         scene_free(&sc);
     }
