@@ -1133,7 +1133,7 @@ static MunitResult test_plane_scene(const MunitParameter p[], void *d)
 }
 
 /* ---------------------------------------------------------------- in a browser */
-#define BROWSER "timeout 60 chromium --headless --no-sandbox --use-angle=swiftshader " \
+#define BROWSER "timeout 300 chromium --headless --no-sandbox --use-angle=swiftshader " \
     "--enable-unsafe-swiftshader --user-data-dir=" DIR "/profile "
 
 static int has_browser(void)
