@@ -541,6 +541,10 @@ san() { # address and undefined on every test, threads on those that use the poo
 scene_one() { # SCENE VARIANT DIR: run, meet the expectations, be certified by gap-check; one row
     case $1 in apps/scenes/rigid/*) prog=gap-rigid ;; *) prog=gap-sim ;; esac
     case $1:$2 in *.paper.json:* | *:paper*) how="--steps 3" ;; *) how=--expect ;; esac
+    case $1 in apps/scenes/ipc/*) # meshes that do not belong to the project
+        [ -d ../shared/data/meshes/ipc ] || return 77
+        how="$how --mesh-dir ../shared/data/meshes/ipc" ;;
+    esac
     rm -rf "$3"; mkdir -p "$(dirname "$3")"
     "$B/$prog" "$1" ${2:+--variant "$2"} -o "$3" $how > "$3.out"; rc=$?
     cat "$3.out"
@@ -588,6 +592,7 @@ scenes_jobs() { # fast | paper | NAME... | nothing = all but the published sizes
         apps/scenes/rigid/*) # published sizes are files here: NAME.paper.json
             [ -x "$B/gap-rigid" ] || continue
             n=rigid-$n ;;
+        apps/scenes/ipc/*) [ $# -gt 0 ] || continue ;; # only by name
         *) variants=$("$B/gap-sim" "$s" --variants) ;;
         esac
         for v in "" $variants; do
