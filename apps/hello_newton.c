@@ -4,15 +4,13 @@
 #include "gap_newton.h"
 #include <math.h>
 #include <stdio.h>
-
 enum { N = 20 };
 static const double stiffness = 50, weight = 3, mu = 1e-5;
 
 static int energy(void *user, const double *x, double *e)
 {
-    int i;
-    (void)user;
-    for (*e = 0, i = 0; i < N; ++i) {
+    (void)user, *e = 0;
+    for (int i = 0; i < N; ++i) {
         if (!(x[i] > 0)) return 1; /* infeasible: a shorter step, please */
         *e += weight * x[i] - mu * log(x[i]);
         if (i > 0) *e += 0.5 * stiffness * (x[i] - x[i - 1]) * (x[i] - x[i - 1]);
@@ -22,11 +20,9 @@ static int energy(void *user, const double *x, double *e)
 
 static int gradient(void *user, const double *x, double *g)
 {
-    int i;
-    (void)user;
-    for (g[0] = g[N - 1] = 0, i = 1; i < N - 1; ++i) { /* the ends are held */
+    (void)user, g[0] = g[N - 1] = 0; /* the ends are held */
+    for (int i = 1; i < N - 1; ++i)
         g[i] = stiffness * (2 * x[i] - x[i - 1] - x[i + 1]) + weight - mu / x[i];
-    }
     return 0;
 }
 
@@ -34,24 +30,21 @@ static int gradient(void *user, const double *x, double *g)
 static int solve(void *user, const double *x, const double *g, int psd, double shift, double *p)
 {
     double d[N];
-    int i;
-    (void)user, (void)psd;
-    for (p[0] = p[N - 1] = 0, i = 1; i < N - 1; ++i) {
+    (void)user, (void)psd, p[0] = p[N - 1] = 0;
+    for (int i = 1; i < N - 1; ++i) {
         d[i] = 2 * stiffness * (1 + shift) + mu / (x[i] * x[i]);
         if (i > 1) d[i] -= stiffness * stiffness / d[i - 1];
         p[i] = -g[i] + (i > 1 ? stiffness * p[i - 1] / d[i - 1] : 0);
     }
-    for (i = N - 2; i > 0; --i) p[i] = (p[i] + stiffness * p[i + 1]) / d[i];
+    for (int i = N - 2; i > 0; --i) p[i] = (p[i] + stiffness * p[i + 1]) / d[i];
     return 0;
 }
 
 static int bound(void *user, const double *x, const double *p, double *alpha)
 {
-    int i;
     (void)user;
-    for (i = 0; i < N; ++i) {
-        if (p[i] < 0) *alpha = fmin(*alpha, 0.9 * x[i] / -p[i]); /* nine tenths of the gap */
-    }
+    for (int i = 0; i < N; ++i) /* nine tenths of the gap */
+        if (p[i] < 0) *alpha = fmin(*alpha, 0.9 * x[i] / -p[i]);
     return 0;
 }
 
@@ -60,11 +53,8 @@ int main(void)
     gap_newton_problem problem = {NULL, energy, gradient, solve, bound, NULL, NULL};
     gap_newton_result r;
     double x[N], work[4 * N];
-    int i;
-    for (i = 0; i < N; ++i) x[i] = 1;
+    for (int i = 0; i < N; ++i) x[i] = 1;
     gap_newton_minimize(&problem, NULL, N, x, work, &r);
-    printf("status %d, %d steps, energy %.9f, heights", r.status, r.iterations, r.energy);
-    for (i = 0; i < N; ++i) printf(" %.3g", x[i]);
-    printf("\n");
+    printf("status %d, %d steps, lowest bead at %.3g\n", r.status, r.iterations, x[N / 2]);
     return r.status != GAP_NEWTON_CONVERGED;
 }
