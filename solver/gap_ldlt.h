@@ -3160,7 +3160,7 @@ static inline int gap_ldlt__keep_pattern(gap_ldlt *s, const int *ptr, const int 
     s->col = gap_ldlt__ints(s, GAP_LDLT__COL, ptr[n]);
     if (!s->ptr || !s->col) return GAP_LDLT_ENOMEM;
     memcpy(s->ptr, ptr, ((size_t)n + 1) * sizeof(int));
-    memcpy(s->col, col, (size_t)ptr[n] * sizeof(int));
+    if (n > 0) memcpy(s->col, col, (size_t)ptr[n] * sizeof(int)); /* col may be NULL for n = 0 */
     return gap_ldlt__map_blocks(s);
 }
 
@@ -3204,7 +3204,7 @@ static inline int gap_ldlt__analyse_fresh(gap_ldlt *s, const int *ptr, const int
     status = gap_ldlt__symbolic_phase(s, gp, adj, &a);
     if (status < 0) return status;
     memcpy(s->base_ptr, ptr, ((size_t)s->n + 1) * sizeof(int));
-    memcpy(s->base_col, col, (size_t)ptr[s->n] * sizeof(int));
+    if (s->n > 0) memcpy(s->base_col, col, (size_t)ptr[s->n] * sizeof(int));
     s->nbase = ptr[s->n];
     return gap_ldlt__keep_pattern(s, ptr, col);
 }
@@ -3220,7 +3220,7 @@ GAP_LDLT_API int gap_ldlt_analyze(gap_ldlt *s, int n, int b, const int *ptr, con
     if ((double)n * b > INT_MAX / 32) return GAP_LDLT_ESIZE;
     if (s->state > 0 && s->n == n && s->b == b) {
         if (memcmp(s->ptr, ptr, ((size_t)n + 1) * sizeof(int)) == 0
-            && memcmp(s->col, col, (size_t)ptr[n] * sizeof(int)) == 0) {
+            && (n == 0 || memcmp(s->col, col, (size_t)ptr[n] * sizeof(int)) == 0)) {
             s->stats.reused = 1;
             return GAP_LDLT_OK;
         }

@@ -1,5 +1,5 @@
-/* test_solve.c - gap-solve as its user sees it: one line of figures, complaints with the line of the
-   file, exit codes. The program's main is compiled in and run in a child process. */
+/* test_solve.c - gap-solve as its user sees it: one line of figures, complaints with the line of
+   the file, exit codes. The program's main is compiled in and run in a child process. */
 #define main gap_solve_main
 #include "../apps/gap-solve.c"
 #undef main
@@ -191,9 +191,10 @@ static MunitResult indefinite(const MunitParameter p[], void *u)
         name = put(text);
         if (solve(name, round % 2 ? "--order" : NULL, "amd", NULL, NULL) != 1)
             munit_errorf("exit code is not 1: %s", complained);
-        snprintf(want, sizeof want, "not positive definite: %d pivots positive, %d negative, 0 zero",
-            n - minus, minus);
-        if (!strstr(complained, want)) munit_errorf("expected \"%s\", got \"%s\"", want, complained);
+        snprintf(want, sizeof want,
+            "not positive definite: %d pivots positive, %d negative, 0 zero", n - minus, minus);
+        if (!strstr(complained, want))
+            munit_errorf("expected \"%s\", got \"%s\"", want, complained);
         munit_assert_double(figure("residual"), <, 1e-14);
         remove(name);
     }
@@ -203,7 +204,7 @@ static MunitResult indefinite(const MunitParameter p[], void *u)
     return MUNIT_OK;
 }
 
-/* Blocks are found by themselves; order, threads and repeats change no figure that they should not. */
+/* Blocks are found by themselves; order, threads and repeats change only what they should. */
 static MunitResult blocks(const MunitParameter p[], void *u)
 {
     static const char *more[][2] = {{"--order", "amd"}, {"--threads", "2"}, {"--repeat", "3"},
