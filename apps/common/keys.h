@@ -8,6 +8,7 @@
 #include "gen.h"
 #include "json.h"
 #include "mesh.h"
+#include "scene.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -264,6 +265,38 @@ static inline void numbers_of(reader *r, const json *v, double *out, int n)
         }
     }
     if (i != n) fail(r, v->line, "%d numbers are wanted here", n);
+}
+
+/* One entry of expect.quantities. */
+static inline void read_quantity(reader *r, const json *c, scene_expect *e)
+{
+    double value = number(r, c, "value", 0.0, -HUGE_VAL), tol = number(r, c, "tolerance", 0.0, 0.0);
+    snprintf(e->name, sizeof e->name, "%.39s", text_of(r, c, "name", ""));
+    snprintf(e->body, sizeof e->body, "%.63s", text_of(r, c, "body", ""));
+    e->low = number(r, c, "min", json_get(c, "value") ? value - tol : -HUGE_VAL, -HUGE_VAL);
+    e->high = number(r, c, "max", json_get(c, "value") ? value + tol : HUGE_VAL, -HUGE_VAL);
+    e->line = c->line;
+}
+
+/* A whole file, to be freed; NULL after a message. */
+static inline char *read_text(const char *program, const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = NULL, *more;
+    size_t got = 1;
+    *size = 0;
+    while (f && got > 0) {
+        more = realloc(text, *size + 65536);
+        if (!more) break;
+        text = more;
+        got = fread(text + *size, 1, 65536, f);
+        *size += got;
+    }
+    if (f && got == 0 && !ferror(f)) return fclose(f), text;
+    fprintf(stderr, "%s: %s: cannot %s it\n", program, path, f ? "read" : "open");
+    if (f) fclose(f);
+    free(text);
+    return NULL;
 }
 
 #endif

@@ -24,6 +24,7 @@ typedef struct mesh {
     int *point;    /* 1 per point */
     int *tet_tag;  /* 1 per tet: physical tag of a .msh file, else 0 */
     int *tri_tag;  /* 1 per triangle, the same */
+    int plane;     /* 1: the file (.obj) gave two coordinates per node; z is 0 */
     int dropped;   /* nodes of the file that no simplex used, left out (surface formats) */
 } mesh;
 

@@ -684,9 +684,11 @@ static int obj_simplices(reader *r, char kind)
 
 static int obj_vertex(reader *r)
 {
-    double x[3];
+    double x[3] = {0, 0, 0};
     int k;
-    for (k = 0; k < 3; ++k) if (!number(r, &x[k], 0)) return 0;
+    for (k = 0; k < 2; ++k) if (!number(r, &x[k], 0)) return 0;
+    if (r->m->nodes == 0) r->m->plane = at_line_end(r); /* then all have two coordinates */
+    if (!r->m->plane && !number(r, &x[2], 0)) return 0;
     k = mesh_add_nodes(r->m, 1);
     if (k < 0) return no_memory(r);
     memcpy(r->m->x + 3 * (size_t)k, x, sizeof x);

@@ -1,11 +1,16 @@
 /* rundir.c - see rundir.h */
 #include "rundir.h"
 
+#include "frames.h"
+#include "mesh.h"
+
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 const char rundir_columns[] =
@@ -18,14 +23,14 @@ void rundir_path(const char *dir, const char *name, char out[4096])
     snprintf(out, 4096, "%s/%s", dir, name);
 }
 
-void rundir_name(const char *dir, const char *scene, const char *standard, char *out, size_t size)
+void rundir_name(const char *dir, const char *file, const char *standard, char *out, size_t size)
 {
-    const char *dot = scene ? strrchr(scene, '.') : NULL;
+    const char *dot = file ? strrchr(file, '.') : NULL;
     if (dir) snprintf(out, size, "%s", dir);
-    else if (!scene) snprintf(out, size, "%s", standard);
+    else if (!file) snprintf(out, size, "%s", standard);
     else {
-        int n = dot && !strcmp(dot, ".json") ? (int)(dot - scene) : (int)strlen(scene);
-        snprintf(out, size, "%.*s.out", n, scene);
+        int n = dot && !strcmp(dot, ".json") ? (int)(dot - file) : (int)strlen(file);
+        snprintf(out, size, "%.*s.out", n, file);
     }
 }
 
@@ -102,6 +107,72 @@ FILE *rundir_rows(const char *dir, const char *name, const char *header, long lo
         return NULL;
     }
     return f;
+}
+
+int rundir_stats(FILE *f, long long step, double time, const sim_report *p)
+{
+    double d = p->contacts ? p->min_distance : NAN, most = p->contacts ? p->max_active : NAN;
+    fprintf(f, "%lld,%.17g,%d,%d,%d,%.17g,%.17g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g", step, time,
+        p->newton, p->lag, p->contacts, d, most, p->kappa, p->kinetic, p->elastic, p->external,
+        p->barrier, p->friction);
+    fprintf(f, ",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.6g,%.9g,%.6g,%.4g,%.4g,%.4g,%.4g,%.4g\n",
+        p->momentum[0], p->momentum[1], p->momentum[2], p->angular[0], p->angular[1],
+        p->angular[2], p->momentum_residual, p->min_det < HUGE_VAL ? p->min_det : NAN,
+        p->cone_residual, p->seconds[0], p->seconds[1], p->seconds[2], p->seconds[3],
+        p->seconds[4]);
+    return fflush(f) == 0;
+}
+
+int rundir_mesh(const char *program, const char *dir, long long step, const char *ending, int dim,
+    const struct frames_topo *t, const double *x)
+{
+    char name[64], path[4096];
+    mesh_error e;
+    mesh m;
+    int i, ok;
+    memset(&m, 0, sizeof m);
+    memset(&e, 0, sizeof e);
+    m.order = 1;
+    ok = mesh_add_nodes(&m, t->nodes) == 0 && mesh_add_tris(&m, t->tris) == 0 &&
+        mesh_add_edges(&m, t->edges) == 0 && mesh_add_points(&m, t->points) == 0;
+    if (ok) {
+        for (i = 0; i < dim * t->nodes; ++i) m.x[3 * (i / dim) + i % dim] = x[i];
+        if (t->tris) memcpy(m.tri, t->tri, 3 * (size_t)t->tris * sizeof *m.tri);
+        if (t->edges) memcpy(m.edge, t->edge, 2 * (size_t)t->edges * sizeof *m.edge);
+        if (t->points) memcpy(m.point, t->point, (size_t)t->points * sizeof *m.point);
+        snprintf(name, sizeof name, "frame%06lld.%s", step, ending);
+        rundir_path(dir, name, path);
+        ok = mesh_write(path, &m, &e);
+        if (!ok) fprintf(stderr, "%s: %s: %s\n", program, path, e.text);
+    }
+    mesh_free(&m);
+    return ok;
+}
+
+double rundir_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void rundir_progress(const sim_report *p, double time, double begun, long long first,
+    long long step, long long last)
+{
+    double spent = rundir_clock() - begun;
+    double left = step > first ? spent / (double)(step - first) * (double)(last - step) : 0.0;
+    if (isatty(STDERR_FILENO)) {
+        int bar = (int)(30.0 * (double)step / (double)(last > 0 ? last : 1)), i;
+        fprintf(stderr, "\r[");
+        for (i = 0; i < 30; ++i) fputc(i < bar ? '#' : '.', stderr);
+        fprintf(stderr, "] %lld/%lld  t=%.3f s  newton %d  contacts %d  gap %.2g  %.0f s left   ",
+            step, last, time, p->newton, p->contacts, p->contacts ? p->min_distance : 0.0, left);
+        if (step >= last) fputc('\n', stderr);
+    } else {
+        fprintf(stderr, "step=%lld time=%.6g newton=%d lag=%d contacts=%d min_distance=%.6g "
+            "kappa=%.4g seconds=%.3g\n", step, time, p->newton, p->lag, p->contacts,
+            p->contacts ? p->min_distance : NAN, p->kappa, p->seconds[4]);
+    }
 }
 
 void rundir_view(const char *dir, const char *self)
