@@ -640,9 +640,9 @@ quick() { # before every commit, under a minute: rules, gcc, quick starts, tests
 everything() {
     section_run check check_jobs
     section_run headers headers_jobs
+    section_run apps apps_jobs # before the tests: some run the programs
     section_run tests tests_jobs "$B/obj" "-O2"
     section_run quick quick_jobs
-    section_run apps apps_jobs
     if [ -x "$B/gap-sim" ] && [ -x "$B/gap-check" ]; then section_run scenes scenes_jobs fast; fi
     finish
 }
